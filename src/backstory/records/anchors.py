@@ -1,0 +1,95 @@
+"""Anchors: a cited place in a file, and how its text is recognised again.
+
+The fingerprint is one short hash for each line that says something (white space squeezed, lines of mere punctuation
+left out), at most `MAX_PRINTS`. The place is still there when at least `KNOWN_SHARE` of those lines stand close
+together somewhere in the file: edits around it, a move within the file and re-indentation do not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+
+MAX_PRINTS = 40
+KNOWN_SHARE = 0.6
+MAX_SYMBOL_LINES = 60
+
+_DEFINES = r"(?:async\s+)?(?:def|class|fn|func|function|struct|enum|trait|impl|interface|type|const|let|var|module|macro_rules!|record)"
+
+
+def line_print(line: str) -> str:
+    """The hash of one line, "" for one that says nothing by itself (blank, braces)."""
+    squeezed = "".join(line.split())
+    if len(squeezed) < 2 or not any(letter.isalnum() for letter in squeezed):
+        return ""
+    return blake2b(squeezed.encode("utf-8", "replace"), digest_size=4).hexdigest()
+
+
+def fingerprint(lines: list[str]) -> tuple[str, ...]:
+    """The prints of a place; every second, third ... line where it is longer than `MAX_PRINTS`."""
+    prints = [mark for mark in map(line_print, lines) if mark]
+    step = -(-len(prints) // MAX_PRINTS) or 1
+    return tuple(prints[::step])
+
+
+def symbol_lines(lines: list[str], symbol: str) -> tuple[int, int] | None:
+    """First and last line (from 1) of what defines `symbol`, by its last name; None when nothing does.
+
+    The definition ends before the next line that is indented no deeper, blank lines and closing marks aside.
+    """
+    name = re.escape(re.split(r"[.:#]+", symbol)[-1])
+    defines = re.compile(rf"^\s*(?:[\w@<>,\[\]\s]*\b)?{_DEFINES}\s+(?:\([^)]*\)\s*)?{name}\b")
+    assigns = re.compile(
+        rf"^\s*(?:export\s+|pub\s+|static\s+|final\s+)*{name}\s*(?::[^=]+)?=(?!=)|^\s*[\w\s*]+\b{name}\s*\([^;]*$"
+    )
+    for pattern in (defines, assigns):
+        for number, line in enumerate(lines):
+            if pattern.match(line[:400]):
+                return number + 1, _end(lines, number)
+    return None
+
+
+def _end(lines: list[str], start: int) -> int:
+    indent = len(lines[start]) - len(lines[start].lstrip())
+    last = start
+    for number in range(start + 1, min(len(lines), start + MAX_SYMBOL_LINES)):
+        text = lines[number].strip()
+        if not text:
+            continue
+        depth = len(lines[number]) - len(lines[number].lstrip())
+        if depth <= indent and any(letter.isalnum() for letter in text):
+            break
+        last = number
+    return last + 1
+
+
+def find(prints: tuple[str, ...], lines: list[str]) -> float:
+    """How much of the fingerprint stands together in `lines`: the best share over all windows, 0 to 1."""
+    if not prints:
+        return 1.0
+    wanted: dict[str, int] = {}
+    for mark in prints:
+        wanted[mark] = wanted.get(mark, 0) + 1
+    hits = [(number, mark) for number, mark in enumerate(map(line_print, lines)) if mark in wanted]
+    # Room for as many strange lines between as the place itself has, or ten.
+    reach = 2 * len(prints) * _stretch(prints) + 10
+    best, start = 0, 0
+    have: dict[str, int] = {}
+    count = 0
+    for end, (number, mark) in enumerate(hits):
+        have[mark] = have.get(mark, 0) + 1
+        count += have[mark] <= wanted[mark]
+        while hits[start][0] < number - reach:
+            old = hits[start][1]
+            count -= have[old] <= wanted[old]
+            have[old] -= 1
+            start += 1
+        best = max(best, count)
+        if end and best == len(prints):
+            break
+    return best / len(prints)
+
+
+def _stretch(prints: tuple[str, ...]) -> int:
+    """A full fingerprint may have been thinned out: its place may be far longer than its prints."""
+    return 4 if len(prints) >= MAX_PRINTS // 2 else 1

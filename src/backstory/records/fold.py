@@ -1,0 +1,258 @@
+"""From events to standing: one pure function.
+
+`fold` takes the entries of one group, the operations on them and the tombstones, and says what each entry counts
+for. It reads no clock: expiry and age are instants that readers compare. Who may do what is decided here once more,
+from `by.kind` of each event, because a log can be merged from anywhere:
+
+| who | entries land as | confirm | retire | approve, reject, lift, resolve | contest | supersede |
+|---|---|---|---|---|---|---|
+| person | confirmed | confirms | yes | yes | yes | yes |
+| agent | active | counts once per session | what no person confirmed, else contests | no | yes | likewise |
+| hook, import | proposed | counts once per session | no | no | no | when approved |
+
+An operation that is only in the journal does not move an entry of this tree, except reject, lift and redact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from backstory.records import operations as ops
+from backstory.records.event import AGENT, PERSON, Entry
+from backstory.records.times import parse_instant
+
+EVERYWHERE = (ops.Reject, ops.Lift, ops.Redact)
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """An operation and whether it is in this tree (else only in the journal)."""
+
+    op: ops.Operation
+    in_tree: bool = True
+
+
+class Held(msgspec.Struct, frozen=True):
+    """An entry, its value key, and whether it is in this tree."""
+
+    entry: Entry
+    key: str
+    in_tree: bool = True
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """What an entry counts for. Instants are microseconds, 0 for never."""
+
+    standing: str
+    confirmed_at: int = 0
+    sessions: int = 0
+    superseded_by: tuple[str, ...] = ()
+    contested_with: tuple[str, ...] = ()
+    ended_at: int = 0
+    ended_by: str = ""
+    reason: str = ""
+
+
+class Tombstone(msgspec.Struct, frozen=True):
+    """A value that was rejected: the operation that did it, when, by whom and why."""
+
+    key: str
+    op: str
+    at: int
+    by: str
+    reason: str
+    target: str = ""
+    value: str = ""
+
+
+def order(event: ops.Operation | Entry) -> tuple[str, str]:
+    """The order of the log: time, then id; never position in a file."""
+    return (event.at, event.id)
+
+
+def tombstones(operations: Iterable[ops.Operation]) -> dict[str, Tombstone]:
+    """The values rejected by a person and not lifted since, by key."""
+    found: dict[str, Tombstone] = {}
+    for op in sorted(operations, key=order):
+        if op.by.kind != PERSON:
+            continue
+        if isinstance(op, ops.Reject) and op.key:
+            found[op.key] = Tombstone(op.key, op.id, parse_instant(op.at), op.by.name, op.reason, op.target, op.value)
+        elif isinstance(op, ops.Lift):
+            found.pop(op.key, None)
+    return found
+
+
+def fold(
+    entries: Mapping[str, Held], operations: Mapping[str, Sequence[Seen]], rejected: Mapping[str, Tombstone]
+) -> dict[str, Standing]:
+    """The standing of each of `entries` (id to entry; whole groups linked by `supersedes` and `resolve`)."""
+    own = {id_: _Own(held, operations.get(id_, ())) for id_, held in entries.items()}
+    _resolve(own, operations)
+    backwards = False
+    for state in sorted(own.values(), key=lambda one: order(one.entry)):
+        if state.speaks and state.key not in rejected:
+            backwards |= _supersede(state, own)
+    if backwards:
+        _break_cycles(own)
+    return {id_: state.result(rejected.get(state.key)) for id_, state in own.items()}
+
+
+def _speaker(event: ops.Operation | Entry) -> str:
+    """Who counts once: the session, or without one the writer by name."""
+    return event.by.session or f"{event.by.kind}:{event.by.name}"
+
+
+class _Own:
+    """The state of one entry while its operations are applied in order."""
+
+    def __init__(self, held: Held, seen: Sequence[Seen]) -> None:
+        self.entry, self.key, self.in_tree = held.entry, held.key, held.in_tree
+        writer = self.entry.by.kind
+        self.level = {PERSON: "confirmed", AGENT: "active"}.get(writer, "proposed")
+        if self.entry.held and writer != PERSON:
+            self.level = "proposed"
+        self.confirmed_at = 0
+        self.speakers = {_speaker(self.entry)}
+        self.sessions = {self.entry.by.session} - {""}
+        self.ended: tuple[str, ops.Operation] | None = None
+        self.redacted = False
+        self.superseded_by: list[str] = []
+        self.contested_with: set[str] = set()
+        self.contested = False
+        for op in sorted((item.op for item in seen if self.moved_by(item)), key=order):
+            self.apply(op)
+
+    def moved_by(self, item: Seen) -> bool:
+        return item.in_tree or not self.in_tree or isinstance(item.op, EVERYWHERE)
+
+    def apply(self, op: ops.Operation) -> None:
+        person, agent = op.by.kind == PERSON, op.by.kind == AGENT
+        if isinstance(op, ops.Redact) and (person or agent):
+            self.redacted = True
+            self.ended = ("retired", op)
+        elif isinstance(op, ops.Confirm):
+            self.confirm(op)
+        elif isinstance(op, ops.Approve) and person:
+            self.settle(op)
+        elif isinstance(op, ops.Retire) and (person or agent):
+            self.retire(op, person)
+        elif isinstance(op, ops.Contest) and (person or agent):
+            self.contested = True
+            self.contested_with |= {op.against} - {""}
+
+    def retire(self, op: ops.Retire, person: bool) -> None:
+        """An agent may retire what no person confirmed; otherwise its word puts the entry in doubt."""
+        if not person and self.level == "confirmed":
+            self.contested = True
+            self.contested_with |= {op.successor} - {""}
+        elif op.successor:
+            self.superseded_by.append(op.successor)
+        else:
+            self.ended = ("retired", op)
+
+    def confirm(self, op: ops.Operation) -> None:
+        if op.by.kind == PERSON:
+            self.settle(op)
+            return
+        if _speaker(op) not in self.speakers:
+            self.speakers.add(_speaker(op))
+            self.confirmed_at = parse_instant(op.at)
+        self.sessions |= {op.by.session} - {""}
+        if self.level == "proposed" and not self.entry.held and len(self.sessions) > 1:
+            self.level = "active"
+
+    def settle(self, op: ops.Operation) -> None:
+        """A person's word: it stands, whatever was said against it before."""
+        self.level, self.contested, self.confirmed_at = "confirmed", False, parse_instant(op.at)
+        self.contested_with.clear()
+        if not self.redacted:
+            self.ended = None
+
+    @property
+    def speaks(self) -> bool:
+        """Whether its own words have effect on others: not proposed."""
+        return self.level != "proposed" and not self.redacted
+
+    def result(self, tombstone: Tombstone | None) -> Standing:
+        standing, at, by, reason = self.level, 0, "", ""
+        if tombstone is not None and not self.redacted:
+            standing, at, by, reason = "rejected", tombstone.at, tombstone.by, tombstone.reason
+        elif self.ended is not None:
+            standing, op = self.ended
+            at, by, reason = parse_instant(op.at), op.by.name or op.by.kind, op.reason
+        elif self.superseded_by:
+            standing = "superseded"
+        elif self.contested or self.contested_with:
+            standing = "contested"
+        return Standing(
+            standing,
+            self.confirmed_at,
+            len(self.sessions),
+            tuple(self.superseded_by),
+            tuple(sorted(self.contested_with)),
+            at,
+            by,
+            reason,
+        )
+
+
+def _resolve(own: dict[str, _Own], operations: Mapping[str, Sequence[Seen]]) -> None:
+    """Apply a person's resolutions, which touch two entries at once."""
+    for id_, seen in operations.items():
+        for item in sorted(seen, key=lambda one: order(one.op)):
+            op, kept = item.op, own.get(id_)
+            if not isinstance(op, ops.Resolve) or op.by.kind != PERSON or kept is None or not kept.moved_by(item):
+                continue
+            lost = own.get(op.over)
+            kept.settle(op)
+            if lost is None or not lost.moved_by(item):
+                continue
+            if op.both:
+                lost.settle(op)
+            else:
+                lost.superseded_by.append(id_)
+
+
+def _supersede(state: _Own, own: dict[str, _Own]) -> bool:
+    """What the entry of `state` replaces gives way; a confirmed one contests an agent's word instead.
+
+    True when it replaces an entry that the clocks call later: only then can there be a cycle.
+    """
+    backwards = False
+    for id_ in state.entry.supersedes:
+        old = own.get(id_)
+        if old is None or old is state or (old.in_tree and not state.in_tree):
+            continue
+        backwards |= order(old.entry) > order(state.entry)
+        if old.level == "confirmed" and state.level != "confirmed":
+            if state.entry.id not in old.superseded_by:
+                old.contested_with.add(state.entry.id)
+                state.contested_with.add(id_)
+        elif state.entry.id not in old.superseded_by:
+            old.superseded_by.append(state.entry.id)
+    return backwards
+
+
+def _break_cycles(own: dict[str, _Own]) -> None:
+    """Two entries that replace each other (merged from two clones) are a conflict: both show, contested."""
+    for id_, state in own.items():
+        if _reaches(id_, id_, own):
+            state.contested_with.update(other for other in state.superseded_by if _reaches(other, id_, own))
+    for id_, state in own.items():
+        if any(id_ in own[other].contested_with for other in state.superseded_by if other in own):
+            state.superseded_by = [other for other in state.superseded_by if other not in state.contested_with]
+
+
+def _reaches(start: str, goal: str, own: dict[str, _Own]) -> bool:
+    """Whether following `superseded_by` from `start` comes to `goal` again."""
+    todo, seen = list(own[start].superseded_by) if start in own else [], set()
+    while todo:
+        id_ = todo.pop()
+        if id_ == goal:
+            return True
+        if id_ in own and id_ not in seen:
+            seen.add(id_)
+            todo.extend(own[id_].superseded_by)
+    return False

@@ -1,0 +1,282 @@
+"""Finds the project and reads its settings.
+
+`locate` walks up from a folder and says where a project's log, journal and derived files are; it runs no process and
+imports only `os`, because a hook waits for it. `load` adds identity and settings from `project.toml`.
+
+Identity is the file `.backstory/project.toml`, or its twin beside the journal (private mode, and work trees whose
+commit is older than the memory), never a path or a remote. A git repository is a boundary: the memory of an outer
+folder does not reach into an inner repository.
+"""
+
+from __future__ import annotations
+
+import os
+
+from backstory.errors import BackstoryError, Exit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+FOLDER = ".backstory"
+MARKER = "project.toml"
+BRIEF_TOKENS = 250
+INIT_HINT = "Run `backstory init` in the project's folder."
+
+
+class Places:
+    """Where things are. Paths are absolute and real; `git_dir` and `common_dir` are "" without git."""
+
+    __slots__ = ("common_dir", "git_dir", "marker", "root")
+
+    def __init__(self, root: str, git_dir: str = "", common_dir: str = "", marker: str = "") -> None:
+        self.root, self.git_dir, self.common_dir, self.marker = root, git_dir, common_dir, marker
+
+    @property
+    def log_dir(self) -> str:
+        """The committed log of this work tree."""
+        return os.path.join(self.root, FOLDER, "log")
+
+    @property
+    def shared_dir(self) -> str:
+        """What all work trees of the clone share: journal, lock, twin of the marker. Without git: the derived folder."""
+        return os.path.join(self.common_dir, "backstory") if self.common_dir else self.derived_dir
+
+    @property
+    def journal_dir(self) -> str:
+        """The clone's journal; "" without git, where the log is all there is."""
+        return os.path.join(self.shared_dir, "journal") if self.common_dir else ""
+
+    @property
+    def derived_dir(self) -> str:
+        """Files that can be deleted at any time, and the writer's id."""
+        if self.git_dir:
+            return os.path.join(self.git_dir, "backstory")
+        return cache_dir(self.root)
+
+    @property
+    def index_path(self) -> str:
+        """The SQLite index of this work tree."""
+        return os.path.join(self.derived_dir, "index.sqlite")
+
+    @property
+    def twin(self) -> str:
+        """The marker's copy beside the journal; "" without git."""
+        return os.path.join(self.shared_dir, MARKER) if self.common_dir else ""
+
+    def marker_signature(self) -> str:
+        """Changes whenever the marker in use does."""
+        try:
+            status = os.stat(self.marker)
+        except OSError:
+            return ""
+        return f"{self.marker}:{status.st_size}:{status.st_mtime_ns}"
+
+
+class Settings:
+    """Settings with their defaults; every one can be set in `project.toml`."""
+
+    # What a brief needs: kept in the index, where a hook reads it.
+    BRIEF = ("brief_tokens", "file_match", "recency_base", "event_match", "relevance_floor", "hook_seconds")
+    __slots__ = (*BRIEF, "churn_commits", "decay_days")  # noqa: RUF023
+
+    def __init__(self) -> None:
+        self.brief_tokens = BRIEF_TOKENS
+        self.file_match = 4.0
+        self.recency_base = 0.9
+        self.event_match = 2.0
+        self.relevance_floor = 0.0
+        self.churn_commits = 3
+        self.hook_seconds = 2.0
+        self.decay_days: dict[str, int] = {}
+
+
+class Config:
+    """A project that was found: its places, identity and settings."""
+
+    __slots__ = ("also", "name", "places", "private", "project", "settings")
+
+    def __init__(
+        self, places: Places, project: str, name: str, private: bool, also: tuple[str, ...], settings: Settings
+    ) -> None:
+        self.places, self.project, self.name, self.private = places, project, name, private
+        # Ids of memories that were joined into this one: two people ran `init` before they merged.
+        self.also, self.settings = also, settings
+
+    @property
+    def root(self) -> str:
+        """The work tree's folder."""
+        return self.places.root
+
+
+def home() -> str:
+    """The user's home folder, real."""
+    return os.path.realpath(os.path.expanduser("~"))
+
+
+def _user_dir(variable: str, unix: str, mac: str, windows: str) -> str:
+    given = os.environ.get(variable, "")
+    if os.path.isabs(given):
+        return os.path.join(given, "backstory")
+    if os.name == "nt":
+        base = os.environ.get("LOCALAPPDATA") or os.path.join(os.path.expanduser("~"), "AppData", "Local")
+        return os.path.join(base, "backstory", windows)
+    if os.uname().sysname == "Darwin":
+        return os.path.join(os.path.expanduser("~"), "Library", mac, "backstory")
+    return os.path.join(os.path.expanduser("~"), unix, "backstory")
+
+
+def cache_dir(root: str) -> str:
+    """The cache folder of the project at `root`: used without git, or where the git folder cannot be written."""
+    from hashlib import blake2b
+
+    name = blake2b(os.fsencode(os.path.normcase(root)), digest_size=8).hexdigest()
+    return os.path.join(_user_dir("XDG_CACHE_HOME", ".cache", "Caches", "cache"), name)
+
+
+def state_dir() -> str:
+    """Where the last heads seen are kept, outside every project."""
+    return _user_dir("XDG_STATE_HOME", ".local/state", "Application Support", "state")
+
+
+def git_places(folder: str) -> tuple[str, str] | None:
+    """The git dir and common dir of the work tree whose top is `folder`, or None when it is no top of one."""
+    entry = os.path.join(folder, ".git")
+    if os.path.isdir(entry):
+        git_dir = entry
+    else:
+        target = _first_line(entry)
+        if not target.startswith("gitdir:"):
+            return None
+        git_dir = os.path.join(folder, target[7:].strip())
+    if not os.path.isfile(os.path.join(git_dir, "HEAD")):
+        return None
+    git_dir = os.path.realpath(git_dir)
+    common = _first_line(os.path.join(git_dir, "commondir"))
+    return git_dir, os.path.realpath(os.path.join(git_dir, common)) if common else git_dir
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.readline(4096).strip()
+    except OSError:
+        return ""
+
+
+def walk_up(start: str) -> list[str]:
+    """The real folder of `start` (the nearest that exists) and all above it."""
+    folder = os.path.realpath(start)
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    found = [folder]
+    while os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+        found.append(folder)
+    return found
+
+
+def surroundings(start: str) -> Places | None:
+    """The git work tree around `start` with no regard to memory, or None outside of git."""
+    for folder in walk_up(start):
+        found = git_places(folder)
+        if found is not None:
+            return Places(folder, found[0], found[1])
+    return None
+
+
+def find(start: str) -> Places | None:
+    """The project around `start`, or None. The home folder and the root are never a project."""
+    for folder in walk_up(start):
+        if folder == home() or os.path.dirname(folder) == folder:
+            return None
+        git = git_places(folder)
+        places = Places(folder, *git) if git else Places(folder)
+        for marker in (os.path.join(folder, FOLDER, MARKER), places.twin):
+            if marker and os.path.isfile(marker):
+                places.marker = marker
+                return places
+        if git:
+            return None
+    return None
+
+
+def locate(start: str) -> Places:
+    """The project around `start`; `BackstoryError` (no project) names what was found instead."""
+    places = find(start)
+    if places is not None:
+        return places
+    below = projects_below(start)
+    if below:
+        listed = "\n".join(f"  {path}" for path in below)
+        raise BackstoryError(
+            f"{os.path.realpath(start)} is above several projects:\n{listed}",
+            hint="Go into one of them, or name it with `--project PATH`.",
+            code=Exit.NO_PROJECT,
+        )
+    raise BackstoryError(
+        f"There is no backstory memory in {os.path.realpath(start)} or above it.", hint=INIT_HINT, code=Exit.NO_PROJECT
+    )
+
+
+def projects_below(start: str, limit: int = 20) -> list[str]:
+    """Folders one or two levels below `start` that carry a memory, at most `limit`, sorted."""
+    top, found = os.path.realpath(start), []
+    for first in _folders(top):
+        for folder in [first, *_folders(first)]:
+            git = git_places(folder)
+            places = Places(folder, *git) if git else Places(folder)
+            if any(os.path.isfile(m) for m in (os.path.join(folder, FOLDER, MARKER), places.twin) if m):
+                found.append(folder)
+                if len(found) == limit:
+                    return sorted(found)
+    return sorted(found)
+
+
+def _folders(folder: str) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            names = [e.path for e in entries if e.is_dir(follow_symlinks=False) and not e.name.startswith(".")]
+    except OSError:
+        return []
+    return sorted(names)[:200]
+
+
+def load(start: str) -> Config:
+    """The project around `start` with its settings; `BackstoryError` when there is none or its marker is unreadable."""
+    return read_marker(locate(start))
+
+
+def read_marker(places: Places) -> Config:
+    """Identity and settings of a located project."""
+    import tomllib
+
+    try:
+        with open(places.marker, "rb") as file:
+            data = tomllib.load(file)
+        project, name = str(data["id"]), str(data.get("name") or os.path.basename(places.root))
+        settings = _settings(data)
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise BackstoryError(
+            f"{places.marker} cannot be read as settings: {error}",
+            hint="Run `backstory doctor --fix`, or restore the file with `git checkout -- .backstory/project.toml`.",
+            code=Exit.DAMAGED,
+        ) from error
+    also = tuple(str(item) for item in data.get("also", ()))
+    return Config(places, project, name, bool(data.get("private", False)), also, settings)
+
+
+def _settings(data: dict[str, Any]) -> Settings:
+    settings = Settings()
+    given = {**data.get("score", {}), **data.get("freshness", {}), **data.get("brief", {}), **data.get("hooks", {})}
+    names = {"budget": "brief_tokens", "seconds": "hook_seconds"}
+    for name, value in given.items():
+        field = names.get(name, name)
+        if field not in Settings.__slots__:
+            continue
+        current = getattr(settings, field)
+        if isinstance(current, dict):
+            settings.decay_days = {str(kind): int(days) for kind, days in dict(value).items()}
+        else:
+            setattr(settings, field, type(current)(value))
+    return settings

@@ -1,0 +1,1 @@
+"""The only truth that we write: append, read, verify, redact."""

@@ -1,0 +1,1 @@
+"""Answers: live, search, rank, freshness, conflicts, brief."""

@@ -1,0 +1,371 @@
+"""The questions a project can be asked. Every answer is a frozen value with one JSON shape for all surfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from backstory.errors import BackstoryError
+from backstory.project.opened import Project
+from backstory.project.paths import relative
+from backstory.project.refresh import recheck, recheck_all
+from backstory.project.resolve import candidates, entry_id
+from backstory.project.working_set import working_set
+from backstory.recall import brief as brief_module
+from backstory.recall import live, past
+from backstory.recall.search import SearchAnswer
+from backstory.recall.search import search as recall_search
+from backstory.recall.view import COLUMNS, SOURCE, View, by_ids, view, views
+from backstory.records.codec import Fields, read_fields
+from backstory.records.ids import normalise
+from backstory.records.registry import KINDS, OPERATIONS, STANDINGS, kind_name
+
+
+class Detail(msgspec.Struct, frozen=True):
+    """One entry in full: `history` are the operations on it and the entries that replace it, oldest first."""
+
+    entry: View
+    history: tuple[Fields, ...]
+    case: tuple[View, ...] = ()
+
+
+class Why(msgspec.Struct, frozen=True):
+    """Everything known about a path: entries by what they cite, what is known of its folder, whether it exists.
+
+    `known` False: nothing is known about it, which is not the same as safe.
+    """
+
+    path: str
+    exists: bool
+    known: bool
+    entries: tuple[View, ...]
+    withdrawn: tuple[View, ...]
+    folder: tuple[View, ...]
+    commits: int
+    formerly: tuple[str, ...]
+
+
+class Case(msgspec.Struct, frozen=True):
+    """An issue with all that belongs to it, oldest first. `issue` None: one that lives elsewhere, such as #717."""
+
+    ref: str
+    issue: View | None
+    status: str
+    entries: tuple[View, ...]
+
+
+class Pair(msgspec.Struct, frozen=True):
+    """A conflict, both sides, and the call that would resolve it."""
+
+    one: View
+    other: View
+    why: str
+    call: str
+
+
+class BriefAnswer(msgspec.Struct, frozen=True):
+    """The brief as a session gets it ("" when there is nothing to say), and why each line is in it."""
+
+    text: str
+    tokens: int
+    budget: int
+    stale: int
+    left_out: int
+    ids: tuple[str, ...]
+    working_set: tuple[str, ...]
+    reasons: tuple[dict[str, object], ...]
+
+
+def get(project: Project, kind: str | None = None, *, limit: int = 1_000) -> list[View]:
+    """Every live entry, newest first, of one kind or of all."""
+    where = f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE}"
+    params: dict[str, object] = {"now": project.now, "limit": limit}
+    if kind:
+        params["kind"] = _kind(kind)
+        where += " AND e.kind = :kind"
+    return _checked(project, f"{where} ORDER BY e.last_at DESC, e.id LIMIT :limit", params)
+
+
+def _checked(project: Project, where: str, params: dict[str, object]) -> list[View]:
+    """Views whose cited files were looked at just now."""
+    found = views(project.db, where, params, project.now)
+    if recheck(project, [item.id for item in found]):
+        found = views(project.db, where, params, project.now)
+    return found
+
+
+def _kind(text: str) -> str:
+    name = kind_name(text)
+    if name is None:
+        raise BackstoryError(f"{text[:60]!r} is no kind of entry.", hint=f"Kinds are: {', '.join(KINDS)}.")
+    return name
+
+
+def search(
+    project: Project,
+    query: str,
+    *,
+    limit: int = 10,
+    kinds: Sequence[str] = (),
+    standings: Sequence[str] = (),
+    path: str | None = None,
+    since: int | None = None,
+    until: int | None = None,
+    as_of: int | None = None,
+    known_at: int | None = None,
+) -> SearchAnswer:
+    """What the memory has on `query`; at another time with `as_of` or `known_at`."""
+    wrong = sorted(set(standings) - set(STANDINGS))
+    if wrong:
+        raise BackstoryError(f"{wrong[0]!r} is no standing.", hint=f"Standings are: {', '.join(STANDINGS)}.")
+    names = [_kind(kind) for kind in kinds]
+    place = relative(project.root, path) if path else None
+    if as_of is not None or known_at is not None:
+        return _search_past(project, query, limit, names, place, as_of, known_at)
+    answer = recall_search(
+        project.db,
+        query,
+        project.now,
+        limit=limit,
+        kinds=names,
+        standings=standings,
+        path=place,
+        since=since,
+        until=until,
+    )
+    if recheck(project, [hit.ref for hit in answer.hits if hit.source == "entry"]):
+        answer = recall_search(
+            project.db, query, project.now, limit=limit, kinds=names, standings=standings, path=place,
+            since=since, until=until,
+        )  # fmt: skip
+    return answer
+
+
+def _search_past(
+    project: Project, query: str, limit: int, kinds: list[str], path: str | None, as_of: int | None, known: int | None
+) -> SearchAnswer:
+    """Search over everything, then keep what held or was live at that time."""
+    held = _past(project, as_of, known)
+    wide = recall_search(project.db, query, project.now, limit=200, kinds=kinds, standings=STANDINGS, path=path)
+    hits = [hit for hit in wide.hits if hit.ref in held and held[hit.ref].standing in past.LIVE]
+    views_now = {hit.ref: _as_then(hit.entry, held[hit.ref].standing) for hit in hits if hit.entry}
+    shown = tuple(msgspec.structs.replace(hit, entry=views_now.get(hit.ref)) for hit in hits[:limit])
+    return SearchAnswer(query, shown, (), len(hits) > limit)
+
+
+def _past(project: Project, as_of: int | None, known: int | None) -> dict[str, past.Past]:
+    if as_of is not None:
+        return past.as_of(project.db, as_of, known)
+    assert known is not None
+    return past.known_at(project.db, known)
+
+
+def _as_then(item: View, standing: str) -> View:
+    """A view with the standing of another time; what happened since is said as a tag, not hidden."""
+    if item.standing == standing:
+        return item
+    return msgspec.structs.replace(item, standing=standing, tags=(f"{item.standing} today",))
+
+
+def show(project: Project, ref: str) -> Detail:
+    """One entry with its whole history."""
+    id_ = entry_id(project.db, ref)
+    recheck(project, [id_])
+    item = by_ids(project.db, [id_], project.now)[id_]
+    rows = project.db.execute(
+        "SELECT body FROM events WHERE target = ? OR id IN (SELECT v.id FROM links AS l JOIN events AS v"
+        " ON v.event = l.one WHERE l.other = ?) OR (kind = 'resolve' AND body LIKE ?) ORDER BY at, id",
+        (id_, id_, f'%"over":"{id_}"%'),
+    )
+    history = tuple(read_fields(body.encode()) for (body,) in rows)
+    around = _case_entries(project, id_) if item.kind == "issue" else ()
+    return Detail(item, history, tuple(around))
+
+
+def why(project: Project, path: str, cwd: str = "") -> Why:
+    """Everything known about a file or folder, and what it rests on."""
+    import os
+
+    place = relative(project.root, path, cwd)
+    db, now = project.db, project.now
+    former = _former_names(project, place)
+    names = [place, *former]
+    marks = ",".join("?" * len(names))
+    inside = "1" if not place else f"(f.path IN ({marks}) OR f.cited IN ({marks}) OR f.path >= ? AND f.path < ?)"
+    params = [] if not place else [*names, *names, f"{place}/", f"{place}0"]
+    where = f"e.entry IN (SELECT f.entry FROM entry_files AS f WHERE {inside}) ORDER BY e.last_at DESC, e.id LIMIT 500"
+    found = views(db, where, params, now)
+    if recheck(project, [item.id for item in found]):
+        found = views(db, where, params, now)
+    folder = place.rpartition("/")[0]
+    beside = _in_folder(project, folder, {item.id for item in found}) if folder else []
+    count = db.execute(f"SELECT count(DISTINCT sha) FROM commit_files WHERE path IN ({marks})", names).fetchone()[0]
+    return Why(
+        path=place or ".",
+        exists=os.path.lexists(os.path.join(project.root, place)),
+        known=bool(found or beside),
+        entries=tuple(item for item in found if item.live or item.standing == "proposed"),
+        withdrawn=tuple(item for item in found if not item.live and item.standing != "proposed"),
+        folder=tuple(beside),
+        commits=count,
+        formerly=tuple(former),
+    )
+
+
+def _former_names(project: Project, path: str) -> list[str]:
+    names: list[str] = []
+    todo = [path]
+    while todo and len(names) < 50:
+        rows = project.db.execute("SELECT old FROM renames WHERE new = ?", (todo.pop(),)).fetchall()
+        fresh = [row[0] for row in rows if row[0] not in names and row[0] != path]
+        names += fresh
+        todo += fresh
+    return names
+
+
+def _in_folder(project: Project, folder: str, seen: set[str]) -> list[View]:
+    found = _checked(
+        project,
+        "e.standing IN ('active', 'confirmed', 'contested') AND e.entry IN (SELECT f.entry FROM entry_files AS f"
+        f" WHERE f.folder = :folder) AND {live.IN_FORCE} ORDER BY e.last_at DESC, e.id LIMIT 20",
+        {"folder": folder, "now": project.now},
+    )
+    return [item for item in found if item.id not in seen]
+
+
+def timeline(
+    project: Project,
+    *,
+    limit: int = 50,
+    kinds: Sequence[str] = (),
+    since: int | None = None,
+    until: int | None = None,
+    as_of: int | None = None,
+    known_at: int | None = None,
+    session: str = "",
+) -> list[View]:
+    """All entries, newest first, whatever their standing, which their tags say; at another time only what held."""
+    names = [_kind(kind) for kind in kinds]
+    marks = ",".join(f":kind{place}" for place in range(len(names)))
+    params: dict[str, object] = {f"kind{place}": name for place, name in enumerate(names)}
+    params |= {"since": since or 0, "until": until or (1 << 62), "session": session}
+    where = "e.at >= :since AND e.at < :until AND (:session = '' OR e.session = :session)"
+    where += f" AND e.kind IN ({marks})" if names else ""
+    if as_of is None and known_at is None:
+        params["limit"] = limit
+        return _checked(project, f"{where} ORDER BY e.at DESC, e.id DESC LIMIT :limit", params)
+    held = _past(project, as_of, known_at)
+    every = views(project.db, f"{where} ORDER BY e.at DESC, e.id DESC", params, project.now)
+    return [_as_then(item, held[item.id].standing) for item in every if item.id in held][:limit]
+
+
+def case(project: Project, ref: str) -> Case:
+    """An issue with its hypotheses, trials, fix and notes. `ref` is an issue's id or an outside number."""
+    typed = ref.strip()
+    name = normalise(typed)
+    found = candidates(project.db, name) if name else []
+    if name and len(found) > 1:
+        entry_id(project.db, typed)
+    id_ = found[0][0] if found else typed
+    issue = by_ids(project.db, [id_], project.now).get(id_)
+    if issue is not None and issue.kind != "issue":
+        id_ = issue.issue or id_
+        issue = by_ids(project.db, [id_], project.now).get(id_)
+    members = _case_entries(project, id_)
+    if issue is None and not members:
+        raise BackstoryError(
+            f"Nothing is recorded about the issue {typed[:60]!r}.",
+            hint='`backstory issue "what is wrong"` opens one; `backstory timeline --kind issue` lists them.',
+        )
+    closed = any(item.kind == "fix" and item.live for item in members)
+    return Case(id_, issue, "closed" if closed else "open", tuple(members))
+
+
+def _case_entries(project: Project, id_: str) -> list[View]:
+    return _checked(project, "e.case_of = :case AND e.id <> :case ORDER BY e.at, e.id", {"case": id_})
+
+
+def stale(project: Project, *, limit: int = 200) -> list[View]:
+    """Live entries under which the ground has moved, longest unconfirmed first."""
+    recheck_all(project)
+    where = f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND {live.STALE} AND {live.SPEAKS}"
+    params: dict[str, object] = {"now": project.now, "limit": limit}
+    return views(project.db, f"{where} ORDER BY e.last_at, e.id LIMIT :limit", params, project.now)
+
+
+def conflicts(project: Project) -> list[Pair]:
+    """Pairs that say different things: contested ones first, then those found by comparing."""
+    db, now = project.db, project.now
+    pairs: dict[tuple[str, str], str] = {}
+    rows = db.execute("SELECT id, contested_with FROM entries WHERE standing = 'contested' ORDER BY id").fetchall()
+    for id_, text in rows:
+        for other in msgspec.json.decode(text) if text else ():
+            one, two = sorted((id_, other))
+            pairs[(one, two)] = "contested"
+    for one, two, reason in db.execute("SELECT one, other, why FROM conflicts ORDER BY one, other"):
+        pairs.setdefault((one, two), reason)
+    items = by_ids(db, sorted({id_ for pair in pairs for id_ in pair}), now)
+    found = []
+    for (one, two), reason in pairs.items():
+        if one in items and two in items and items[one].live and items[two].live:
+            call = f"backstory resolve {items[two].short} --over {items[one].short}"
+            found.append(Pair(items[one], items[two], reason, call))
+    return found
+
+
+def review_queue(project: Project) -> list[View]:
+    """What waits for a person: proposed and contested entries, oldest first."""
+    where = "e.standing IN ('proposed', 'contested') ORDER BY e.at, e.id LIMIT 1000"
+    return _checked(project, where, {})
+
+
+def tombstones(project: Project) -> list[dict[str, object]]:
+    """What is rejected: key, value or entry, by whom and why."""
+    rows = project.db.execute(
+        "SELECT t.key, t.at, t.by_name, t.reason, t.target, coalesce(e.summary, t.value) FROM tombstones AS t"
+        " LEFT JOIN entries AS e ON e.id = t.target ORDER BY t.at, t.key"
+    )
+    names = ("key", "at", "by", "reason", "entry", "value")
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def brief(
+    project: Project, *, paths: Sequence[str] = (), budget: int = 0, cwd: str = "", session: str = ""
+) -> BriefAnswer:
+    """The brief for the working set: what git and the last session say, or the `paths` that are named."""
+    named = tuple(relative(project.root, path, cwd) for path in paths)
+    files = named or working_set(project.db, project.root, project.config.places.git_dir, seconds=5.0)
+    settings = project.config.settings
+
+    def make() -> brief_module.Brief:
+        return brief_module.make(project.db, project.config.name, files, settings, project.now, budget, session)
+
+    made = make()
+    if recheck(project, made.ids):
+        made = make()
+    reasons = tuple(
+        {"id": id_, "score": round(score, 4), "file_match": match, "event_match": event}
+        for id_, _, score, match, event in made.lines
+    )
+    return BriefAnswer(
+        made.text,
+        made.tokens,
+        budget or settings.brief_tokens,
+        made.stale,
+        made.left_out,
+        tuple(made.ids),
+        files,
+        reasons,
+    )
+
+
+def one_view(project: Project, id_: str) -> View:
+    """The view of an entry by its whole id."""
+    row = project.db.execute(f"SELECT {COLUMNS} FROM {SOURCE} WHERE e.id = ?", (id_,)).fetchone()
+    return view(project.db, row, project.now)
+
+
+def known_operations() -> tuple[str, ...]:
+    """The names of all operations."""
+    return tuple(OPERATIONS)

@@ -1,0 +1,221 @@
+"""The write gateway: the one function that takes every entry, whoever writes it.
+
+In order: normalise paths, validate, redact secrets, flag instruction-like text, look up tombstones, look for a
+duplicate, look for a conflict, append. A refusal writes nothing, says why, and names the next step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from backstory.errors import BackstoryError, Exit
+from backstory.index.folding import value_hash, value_of
+from backstory.log.append import append
+from backstory.project import validation
+from backstory.project.opened import Project
+from backstory.project.refresh import bring_up_to_date
+from backstory.recall import conflicts
+from backstory.records.codec import Fields, event_from, read_event, to_fields
+from backstory.records.event import AGENT, HOOK, IMPORT, PERSON, By, Entry
+from backstory.records.hostile import is_directive
+from backstory.records.ids import new_id
+from backstory.records.times import format_instant
+from backstory.records.value import similarity, value_key
+from backstory.sources.git.head import head_commit
+
+RESEMBLES = 0.75
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What became of a write.
+
+    `status`: recorded, corroborated (a duplicate; `id` is the entry that it confirmed), dropped (an automatic write of
+    something withdrawn; nothing was written). `clashes` are shown with both sides; `calls` are exact next commands.
+    """
+
+    status: str
+    id: str = ""
+    kind: str = ""
+    standing: str = ""
+    redacted: tuple[str, ...] = ()
+    clashes: tuple[conflicts.Clash, ...] = ()
+    notes: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+
+
+def record(project: Project, by: By, kind: str, fields: dict[str, Any], *, cwd: str = "") -> Outcome:
+    """Write an entry of `kind`. `fields` are the kind's own and the common ones, files as `path[:lines|#symbol]`.
+
+    `cwd` is the folder that relative paths are taken from. `BackstoryError` when it is refused.
+    """
+    clean, redacted = validation.prepare(project, kind, fields, cwd)
+    clean |= {"kind": kind, "by": msgspec.to_builtins(by), "id": new_id(project.now), "at": format_instant(project.now)}
+    entry = _typed(clean)
+    _refuse_rejected(project, entry)
+    known = _withdrawn(project, entry)
+    if known and by.kind in (HOOK, IMPORT):
+        return Outcome(
+            "dropped", known[0], kind, known[1], redacted, notes=(f"it says what {known[0]} said, {known[1]}",)
+        )
+    twin = _duplicate(project, entry)
+    if twin:
+        return _corroborate(project, by, twin, entry, redacted)
+    held = _hold_back(project, entry, known)
+    clean |= {"held": held} if held else {}
+    clashes = conflicts.against(project.db, conflicts.side_of(entry), project.now, entry.supersedes)
+    write(project, [_placed(project, clean)])
+    return _outcome(project, entry.id, kind, redacted, clashes, known)
+
+
+def write(project: Project, events: list[Fields]) -> list[Fields]:
+    """Append unsealed events and bring the index up to date."""
+    sealed = append(project.config, project.branch, events, project.now)
+    bring_up_to_date(project)
+    return sealed
+
+
+def _typed(fields: Fields) -> Entry:
+    entry = event_from(fields)
+    if not isinstance(entry, Entry):
+        raise BackstoryError(f"{fields.get('kind')!r} is no kind of entry.", code=Exit.USAGE)
+    return entry
+
+
+def _placed(project: Project, fields: Fields) -> Fields:
+    """The event with where it was written: branch, and the commit that the tree stood on."""
+    if project.branch:
+        fields["branch"] = project.branch
+    if project.config.places.git_dir and not fields.get("commit"):
+        head = head_commit(project.root)
+        if head:
+            fields["commit"] = head
+    defaults_gone = to_fields(event_from(fields))
+    extra = {
+        name: value for name, value in fields.items() if name not in defaults_gone and value not in ("", (), [], None)
+    }
+    return {**extra, **defaults_gone}
+
+
+def _refuse_rejected(project: Project, entry: Entry) -> None:
+    texts = {value_of(entry), *entry.prose().values()}
+    for text in sorted(texts):
+        row = project.db.execute(
+            "SELECT target, by_name, reason FROM tombstones WHERE key = ?", (value_hash(text),)
+        ).fetchone()
+        if row is None:
+            continue
+        target, name, reason = row
+        who = f" by {name}" if name else ""
+        what = target or value_hash(text)
+        raise BackstoryError(
+            f"Nothing was written: this was rejected{who}: {reason or 'no reason kept'}.",
+            hint=f"If it holds after all, a person takes the rejection back: `backstory lift {what}`.",
+            code=Exit.REFUSED,
+        )
+
+
+def _withdrawn(project: Project, entry: Entry) -> tuple[str, str] | None:
+    """(id, standing) of an entry that said the same and was retired or superseded, when no live one says it."""
+    rows = project.db.execute(
+        "SELECT id, standing FROM entries WHERE value_key = ? ORDER BY last_at DESC, id", (value_hash(value_of(entry)),)
+    ).fetchall()
+    if any(standing in ("active", "confirmed", "contested", "proposed") for _, standing in rows):
+        return None
+    return next(((id_, standing) for id_, standing in rows if standing in ("retired", "superseded")), None)
+
+
+def _duplicate(project: Project, entry: Entry) -> str:
+    """A live or proposed entry that already says all of this: corrections and additions are no duplicates."""
+    if entry.supersedes:
+        return ""
+    rows = project.db.execute(
+        "SELECT e.id, v.body FROM entries AS e JOIN events AS v ON v.event = e.entry WHERE e.value_key = ? AND e.kind = ?"
+        " AND e.in_tree = 1 AND e.standing IN ('active', 'confirmed', 'contested', 'proposed') ORDER BY e.last_at DESC",
+        (value_hash(value_of(entry)), entry.kind),
+    ).fetchall()
+    for id_, body in rows:
+        other = read_event(body.encode())
+        if isinstance(other, Entry) and _adds_nothing(entry, other):
+            return str(id_)
+    return ""
+
+
+def _adds_nothing(entry: Entry, other: Entry) -> bool:
+    told, known = entry.prose(), other.prose()
+    texts = all(value_key(text) == value_key(known.get(name, "")) for name, text in told.items())
+    files = {(ref.path, ref.symbol) for ref in entry.files} <= {(ref.path, ref.symbol) for ref in other.files}
+    same = ("outcome", "path", "issue", "scope", "ticket", "valid_until", "valid_from", "decay_days")
+    given = all(not getattr(entry, name, "") or getattr(entry, name) == getattr(other, name, "") for name in same)
+    return texts and files and given and entry.pinned <= other.pinned
+
+
+def _corroborate(project: Project, by: By, twin: str, entry: Entry, redacted: tuple[str, ...]) -> Outcome:
+    event = {
+        "kind": "confirm",
+        "target": twin,
+        "reason": "said again",
+        "by": msgspec.to_builtins(by),
+        "id": new_id(project.now),
+        "at": format_instant(project.now),
+        **({"branch": project.branch} if project.branch else {}),
+    }
+    write(project, [event])
+    standing = standing_of(project, twin)
+    note = f"it says what {twin} says already; that one counts as confirmed once more"
+    return Outcome("corroborated", twin, entry.kind, standing, redacted, notes=(note,))
+
+
+def _hold_back(project: Project, entry: Entry, known: tuple[str, str] | None) -> str:
+    """Why an entry has to wait for a person, whoever but a person writes it."""
+    reasons = {name: is_directive(text) for name, text in entry.prose().items()}
+    if any(reasons.values()):
+        return "directive"
+    if entry.by.kind == PERSON:
+        return ""
+    if known:
+        return "withdrawn"
+    rows = project.db.execute(
+        "SELECT t.value, e.summary FROM tombstones AS t LEFT JOIN entries AS e ON e.id = t.target LIMIT 500"
+    )
+    text = value_of(entry)
+    if any(similarity(text, value or summary or "") >= RESEMBLES for value, summary in rows):
+        return "resembles a rejected value"
+    return ""
+
+
+def standing_of(project: Project, id_: str) -> str:
+    """The standing that the index has for an entry."""
+    row = project.db.execute("SELECT standing FROM entries WHERE id = ?", (id_,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def _outcome(
+    project: Project,
+    id_: str,
+    kind: str,
+    redacted: tuple[str, ...],
+    clashes: list[conflicts.Clash],
+    known: tuple[str, str] | None,
+) -> Outcome:
+    row = project.db.execute("SELECT standing, held FROM entries WHERE id = ?", (id_,)).fetchone()
+    standing, held = (str(row[0]), str(row[1])) if row else ("", "")
+    notes = []
+    if redacted:
+        notes.append(f"redacted before writing: {', '.join(redacted)}")
+    if held == "directive":
+        notes.append("it reads like an instruction to an agent and is marked so")
+    elif held:
+        notes.append(f"it waits for a person ({held})")
+    elif standing == "proposed":
+        notes.append("it is proposed and waits for a person, or for a second session that says the same")
+    if known:
+        notes.append(f"{known[0]} said the same and is {known[1]}")
+    if standing == "contested":
+        notes.append("it replaces what a person confirmed: both are contested until a person resolves it")
+    calls = [f"backstory supersede {clash.id} --by {id_}" for clash in clashes]
+    return Outcome("recorded", id_, kind, standing, redacted, tuple(clashes), tuple(notes), tuple(calls))
+
+
+__all__ = ["AGENT", "Outcome", "record", "standing_of", "write"]

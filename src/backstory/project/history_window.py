@@ -1,0 +1,131 @@
+"""The commits that freshness needs: those since the oldest commit that an entry cites.
+
+Kept in the index by landing position on the first-parent line; brought forward by `OLD..HEAD`, and built again when
+the old head is no longer on that line (rebase, force push, a fast-forward to a foreign merge).
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterable
+
+from backstory.errors import BackstoryError
+from backstory.sources.git.log import (
+    Commit,
+    branch_files,
+    commits,
+    first_parent,
+    is_ancestor,
+    is_shallow,
+    known_commits,
+    landing_positions,
+)
+
+
+class OutOfTime(Exception):
+    """The time budget ran out before git was read; the index keeps what it had."""
+
+
+def refresh(db: sqlite3.Connection, root: str, common_dir: str, head: str | None, deadline: float) -> bool:
+    """Bring commits up to `head`; True when anything changed. Inside the caller's transaction.
+
+    `OutOfTime` at `deadline` (monotonic seconds). `BackstoryError` when git cannot read the repository.
+    """
+    meta = dict(db.execute("SELECT key, value FROM index_meta WHERE key IN ('git_head', 'git_floor')"))
+    floor = _floor(db, root, head, meta.get("git_floor", ""))
+    if (head or "") == meta.get("git_head", "") and floor == meta.get("git_floor", ""):
+        return False
+    _put(
+        db,
+        "git_note",
+        "shallow clone: renames and churn before its cut are not known" if is_shallow(common_dir) else "",
+    )
+    old = meta.get("git_head", "")
+    forward = bool(old and head and floor == meta.get("git_floor") and is_ancestor(root, old, head))
+    mainline = first_parent(root, head or "HEAD", old) if forward and head and old != head else []
+    if not forward or (mainline and not _continues(db, root, mainline[0], old)):
+        for table in ("commits", "commit_files", "renames"):
+            db.execute(f"DELETE FROM {table}")
+        mainline = first_parent(root, head, floor) if head and floor else []
+        _take(db, root, head, floor, mainline, 1, deadline)
+        if floor:
+            db.execute("INSERT OR IGNORE INTO commits VALUES (?, 0, 0)", (floor,))
+    elif mainline:
+        start = db.execute("SELECT coalesce(max(landed), 0) + 1 FROM commits").fetchone()[0]
+        _take(db, root, head, old, mainline, start, deadline)
+    db.execute("DELETE FROM branch_files")
+    db.executemany("INSERT OR IGNORE INTO branch_files VALUES (?)", ((_text(path),) for path in branch_files(root)))
+    _put(db, "git_head", head or "")
+    _put(db, "git_floor", floor)
+    return True
+
+
+def _text(path: str) -> str:
+    """A path as SQLite can hold it: names that are not UTF-8 lose the bytes that no text has."""
+    return path.encode("utf-8", "replace").decode("utf-8")
+
+
+def _floor(db: sqlite3.Connection, root: str, head: str | None, known: str) -> str:
+    """The oldest cited commit in HEAD's history; what was the floor stays while nothing older is cited."""
+    if not head:
+        return ""
+    rows = db.execute(
+        "SELECT commit_id, min(at) FROM entries WHERE commit_id <> '' AND commit_id NOT IN (SELECT sha FROM commits)"
+        " GROUP BY commit_id ORDER BY min(at), commit_id LIMIT 50"
+    ).fetchall()
+    candidates = [row[0] for row in rows]
+    present = known_commits(root, candidates) if candidates else {}
+    candidates = [sha for sha in candidates if present.get(sha)]
+    if known and is_ancestor(root, known, head):
+        older = [sha for sha in candidates[:5] if is_ancestor(root, sha, known)]
+        return older[0] if older else known
+    return next((sha for sha in candidates if is_ancestor(root, sha, head)), "")
+
+
+def _continues(db: sqlite3.Connection, root: str, first: str, old: str) -> bool:
+    parents = next(iter(commits(root, include=first, max_count=1))).parents
+    return bool(parents) and parents[0] == old
+
+
+def _take(
+    db: sqlite3.Connection, root: str, head: str | None, exclude: str, mainline: list[str], start: int, deadline: float
+) -> None:
+    if not head or not mainline:
+        return
+    found: list[Commit] = []
+    for commit in commits(root, include=head, exclude=exclude or None):
+        found.append(commit)
+        if time.monotonic() > deadline:
+            raise OutOfTime
+    landed = landing_positions(reversed(found), mainline, start=start)
+    db.executemany(
+        "INSERT OR IGNORE INTO commits VALUES (?, ?, ?)",
+        ((c.sha, landed[c.sha], c.time) for c in found if c.sha in landed),
+    )
+    _take_files(db, (commit for commit in found if commit.sha in landed), landed)
+
+
+def _take_files(db: sqlite3.Connection, found: Iterable[Commit], landed: dict[str, int]) -> None:
+    for commit in found:
+        position = landed[commit.sha]
+        rows = {(_text(change.path), position, commit.sha) for change in commit.changes}
+        rows |= {(_text(c.old_path), position, commit.sha) for c in commit.changes if c.old_path and c.status == "R"}
+        db.executemany("INSERT OR IGNORE INTO commit_files VALUES (?, ?, ?)", sorted(rows))
+        db.executemany(
+            "INSERT OR IGNORE INTO renames VALUES (?, ?, ?)",
+            (
+                (_text(change.old_path), _text(change.path), position)
+                for change in commit.changes
+                if change.status == "R" and change.old_path
+            ),
+        )
+
+
+def _put(db: sqlite3.Connection, key: str, value: str) -> None:
+    db.execute("INSERT OR REPLACE INTO index_meta VALUES (?, ?)", (key, value))
+
+
+def no_git(error: BackstoryError) -> str:
+    """How a repository that git cannot read is said: the memory works, only without git's evidence."""
+    return f"memory without git evidence: {error.message}"

@@ -1,0 +1,136 @@
+"""What no single file shows: lines that this clone wrote and that are gone, a journal that shrank, a store rolled back.
+
+Git moves files for good reasons (reset, stash, checkout, merge). A shard that lacks lines is explained when it is
+just what git has in its index, or, with all lines of the index present, a content that git stored at some time.
+Everything else is reported; nothing is repaired here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from backstory.config import FOLDER
+from backstory.index.ingest import JOURNAL, LOG
+from backstory.log import heads
+from backstory.project.opened import Project
+from backstory.sources.git.blobs import blob_known, show
+
+_KINDS = "('lost', 'committed', 'journal', 'rollback', 'forged')"
+
+
+def compare(project: Project, touched: set[int], *, structural: bool) -> None:
+    """Write what is wrong across files into `problems`, inside the caller's transaction.
+
+    `structural`: a file was replaced, came or went, so that all lines are compared and not only the new ones.
+    """
+    db = project.db
+    if structural:
+        db.execute(f"DELETE FROM problems WHERE why IN {_KINDS}")
+        _lost_lines(project)
+    _forged_lines(project, touched)
+    _seen_heads(project)
+
+
+def _report(project: Project, file: str, why: str, detail: str = "", id_: str = "") -> None:
+    project.db.execute("DELETE FROM problems WHERE file = ? AND why = ? AND id = ?", (file, why, id_))
+    project.db.execute("INSERT INTO problems VALUES (?, 0, ?, ?, ?)", (file, why, detail, id_))
+
+
+def _lost_lines(project: Project) -> None:
+    """Shards of the tree that lack lines which the journal has."""
+    if project.config.private or not project.config.places.journal_dir:
+        return
+    rows = project.db.execute(
+        "SELECT s.name, count(*) FROM lines AS j JOIN files AS fj ON fj.file = j.file AND fj.place = ?"
+        " JOIN shards AS s ON s.shard = j.shard LEFT JOIN files AS ft ON ft.place = ? AND ft.name = s.name"
+        " LEFT JOIN lines AS t ON t.file = ft.file AND t.h = j.h WHERE t.h IS NULL GROUP BY s.name ORDER BY s.name",
+        (JOURNAL, LOG),
+    ).fetchall()
+    for name, count in rows:
+        why = unexplained(project, name)
+        if why:
+            _report(project, f"{LOG}/{name}", why, f"{count} lines are only in the journal")
+
+
+def unexplained(project: Project, name: str) -> str:
+    """ "" when git explains the present content of a shard, else `committed` or `lost`."""
+    path = f"{FOLDER}/log/{name}.jsonl"
+    try:
+        with open(os.path.join(project.root, path), "rb") as file:
+            data: bytes | None = file.read()
+    except OSError:
+        data = None
+    staged = show(project.root, f":{path}")
+    if data is None:
+        return "committed" if staged is not None else ""
+    if staged == data:
+        return ""
+    if staged is not None and set(staged.split(b"\n")) - set(data.split(b"\n")):
+        return "committed"
+    return "" if blob_known(project.root, data) else "lost"
+
+
+def _forged_lines(project: Project, touched: set[int]) -> None:
+    """Lines that carry this work tree's writer, though its journal never had them."""
+    writer = _own_writer(project)
+    if not writer or project.config.private:
+        return
+    db = project.db
+    journals = {row[0] for row in db.execute("SELECT name FROM files WHERE place = ?", (JOURNAL,))}
+    query = "SELECT id, shard FROM events WHERE in_tree = 1 AND in_journal = 0 AND event = ?"
+    for event in sorted(touched):
+        for id_, shard in db.execute(query, (event,)):
+            month, owner = shard.split("-")[:2]
+            if owner == writer and f"{month}-{owner}" in journals:
+                _report(project, f"{LOG}/{shard}", "forged", "", id_)
+
+
+def _own_writer(project: Project) -> str:
+    try:
+        with open(
+            os.path.join(project.config.places.derived_dir, "writer"), encoding="utf-8", errors="replace"
+        ) as file:
+            writer, root = file.read().split("\n", 1)
+    except (OSError, ValueError):
+        return ""
+    return writer if root.rstrip("\n") == project.root and project.config.places.git_dir else ""
+
+
+def _seen_heads(project: Project) -> None:
+    """Whether the last events seen in each file are still there."""
+    for label, (tip, count) in sorted(heads.read(project.config).items()):
+        place, _, name = label.partition("/")
+        if _has_line(project, place, name, tip):
+            project.db.execute("DELETE FROM problems WHERE file = ? AND why IN ('journal', 'rollback')", (label,))
+        elif place == JOURNAL:
+            _report(project, label, "journal", f"{count} lines were there")
+        elif not project.config.places.git_dir:
+            _report(project, label, "rollback", f"{count} lines were there")
+        else:
+            why = unexplained(project, name)
+            if why:
+                _report(project, label, why, f"{count} lines were there")
+
+
+def _has_line(project: Project, place: str, name: str, tip: str) -> bool:
+    row = project.db.execute(
+        "SELECT 1 FROM files JOIN lines USING (file) WHERE place = ? AND name = ? AND h = ?",
+        (place, name, bytes.fromhex(tip)),
+    ).fetchone()
+    return row is not None
+
+
+def keep_heads(project: Project, *, accept: bool = False) -> None:
+    """Remember the present heads. A head that is missing stays remembered until a person accepts the store."""
+    known = heads.read(project.config)
+    git = bool(project.config.places.git_dir)
+    now = {
+        f"{place}/{name}": (tip, lines)
+        for place, name, tip, lines in project.db.execute("SELECT place, name, tip, lines FROM files WHERE tip <> ''")
+    }
+    if not accept:
+        bad = {row[0] for row in project.db.execute(f"SELECT file FROM problems WHERE why IN {_KINDS}")}
+        kept = {label: head for label, head in known.items() if label in bad or (label not in now and not git)}
+        now = {**now, **kept}
+    if now != known:
+        heads.write(project.config, now)

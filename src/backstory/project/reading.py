@@ -1,0 +1,143 @@
+"""Brings log and journal into the index: which files changed, what is new in them, what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from hashlib import blake2b
+
+from backstory.config import Config
+from backstory.index.ingest import JOURNAL, LOG, FileState, Ingest, NewLine
+from backstory.log import faults
+from backstory.log.names import files, is_shard, stem
+from backstory.log.reader import Line, Problem, check, lines
+from backstory.project.currency import stamp
+from backstory.records.codec import read_fields
+from backstory.records.ids import is_id
+from backstory.records.registry import OPERATIONS
+from backstory.records.times import parse_instant
+
+_TAIL = 4096
+
+
+def read_files(config: Config, db: sqlite3.Connection) -> tuple[set[int], bool]:
+    """Take every change of the files into the index.
+
+    The numbers of events that are new, gone or moved; and whether a file was replaced, came or went. Inside the
+    caller's transaction.
+    """
+    places = config.places
+    ingest = Ingest(db, (config.project, *config.also), JOURNAL if config.private else LOG)
+    states, found = ingest.states(), set()
+    reader = _Reading(config, db, ingest)
+    for place, folder in ((LOG, places.log_dir), (JOURNAL, places.journal_dir)):
+        for path in files(folder) if folder else ():
+            found.add((place, stem(path)))
+            reader.file(place, path, states.get((place, stem(path))))
+    for (place, name), state in states.items():
+        if (place, name) not in found:
+            ingest.forget(place, name, state)
+    reader.late()
+    faults.trip("refresh.events")
+    return ingest.settle(), ingest.structural
+
+
+class _Reading:
+    """Reads files into one `Ingest`. Blanked lines wait until every redact operation was seen."""
+
+    def __init__(self, config: Config, db: sqlite3.Connection, ingest: Ingest) -> None:
+        self.config, self.db, self.ingest = config, db, ingest
+        self.redactions: dict[str, str] = {}
+        for (body,) in db.execute("SELECT body FROM events WHERE kind = 'redact'"):
+            self._note_redaction(body.encode())
+        self.waiting: list[tuple[int, Line, str | None, str]] = []
+
+    def file(self, place: str, path: str, state: FileState | None) -> None:
+        """One file, from where it was left, or whole when it is new or was replaced."""
+        try:
+            status = os.stat(path)
+            mark = stamp(status)
+            if state is not None and state.stamp == mark:
+                return
+            grown = state is not None and _grown(path, state, status)
+            start, number = (state.size, state.lines) if state is not None and grown else (0, 0)
+            file = self.ingest.begin(place, stem(path), state, again=state is not None and not grown)
+            self._lines(place, path, file, start, number, mark)
+        except OSError as error:
+            self.ingest.problem(f"{place}/{stem(path)}", 0, "unreadable", error.strerror or "")
+
+    def _lines(self, place: str, path: str, file: int, start: int, number: int, mark: str) -> None:
+        name, label = stem(path), f"{place}/{stem(path)}"
+        shard = name if place == LOG else None
+        if not is_shard(name):
+            self.ingest.problem(label, 0, "shard", "the file's name is not a shard's")
+        size = start
+        for item in lines(path, start, number):
+            if isinstance(item, Problem):
+                self.ingest.problem(label, item.line, item.why, item.detail)
+                number = item.line
+                continue
+            size, number = item.offset + len(item.raw) + 1, item.number
+            if b'"redacted":true' in item.raw:
+                self.waiting.append((file, item, shard, label))
+            else:
+                self._take(file, item, shard, label)
+        size = whole_size(path, size)
+        self.ingest.end(file, size, number, mark, tail_hash(path, size))
+
+    def late(self) -> None:
+        """The blanked lines, now that every redact operation is known."""
+        for file, line, shard, label in self.waiting:
+            self._take(file, line, shard, label)
+
+    def _take(self, file: int, line: Line, shard: str | None, label: str) -> None:
+        head = line.head
+        why = check(line, shard, self.ingest.projects, self.redactions)
+        why = why or _misshapen(head.id, head.at, head.h, head.prev)
+        if why:
+            self.ingest.problem(label, line.number, why, "", head.id[:26])
+            return
+        target = ""
+        if head.kind in OPERATIONS:
+            target = str(read_fields(line.raw).get("target", ""))
+            if head.kind == "redact":
+                self._note_redaction(line.raw)
+        new = NewLine(head.id, head.at, head.kind, head.h, head.prev, head.shard, line.number, line.raw, target)
+        self.ingest.line(file, new, label)
+
+    def _note_redaction(self, raw: bytes) -> None:
+        fields = read_fields(raw)
+        self.redactions[str(fields.get("target", ""))] = str(fields.get("blank", ""))
+
+
+def _misshapen(id_: str, at: str, h: str, prev: str) -> str:
+    try:
+        parse_instant(at)
+        return "" if is_id(id_) and len(bytes.fromhex(h)) == len(bytes.fromhex(prev)) == 16 else "corrupt"
+    except ValueError:
+        return "corrupt"
+
+
+def _grown(path: str, state: FileState, status: os.stat_result) -> bool:
+    """Whether the file only grew: same inode, longer, and the bytes before where we stopped are the same."""
+    inode, _, size = state.stamp.split(":")
+    longer = status.st_size > int(size) and status.st_size >= state.size > 0
+    return inode == str(status.st_ino) and longer and tail_hash(path, state.size) == state.tail
+
+
+def tail_hash(path: str, size: int) -> str:
+    """The hash of the last bytes before `size`."""
+    with open(path, "rb") as file:
+        file.seek(max(0, size - _TAIL))
+        return blake2b(file.read(min(_TAIL, size)), digest_size=8).hexdigest()
+
+
+def whole_size(path: str, size: int) -> int:
+    """Where the last whole line ends, if bad lines follow the last good one; never beyond the file."""
+    with open(path, "rb") as file:
+        end = file.seek(0, os.SEEK_END)
+        if end <= size:
+            return min(size, end)
+        file.seek(size)
+        cut = file.read().rfind(b"\n")
+    return size if cut < 0 else size + cut + 1

@@ -1,0 +1,84 @@
+"""The brief for a session that starts, for a hook that the host waits for. Light: standard library, no `json`, no `re`.
+
+Current index: answered from the live view with `sqlite3` alone. Behind, or a cited file changed: brought up to date
+within the time budget, with everything that takes, or answered from what there is, and that is said in a notice.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from backstory.config import Settings, find, load
+from backstory.index import store
+from backstory.project import currency
+from backstory.project.working_set import working_set
+from backstory.recall import brief
+from backstory.recall.stamps import file_moved
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+
+    from backstory.config import Places
+
+STATUS_SECONDS = 1.0
+
+
+def session_brief(cwd: str, session: str, now: int) -> tuple[str, list[str]]:
+    """The brief ("" for nothing to say, or no project here) and notices for stderr."""
+    places = find(cwd)
+    if places is None:
+        return "", []
+    db = store.open_ready(places.index_path)
+    if db is not None:
+        known = store.meta(db)
+        if not currency.state(places, store.file_sizes(db), known) and not currency.has_pending(places):
+            made = _make(db, places, known, session, now)
+            if not _ground_moved(db, places.root, made.ids):
+                return made.text, []
+        db.close()
+    return _slow(cwd, session, now)
+
+
+def _make(db: sqlite3.Connection, places: Places, known: dict[str, str], session: str, now: int) -> brief.Brief:
+    files = working_set(db, places.root, places.git_dir, seconds=STATUS_SECONDS, session=session)
+    return brief.make(db, known.get("name", "project"), files, kept_settings(known), now, session=session)
+
+
+def kept_settings(known: dict[str, str]) -> Settings:
+    """The settings that the last refresh left in the index."""
+    settings = Settings()
+    for name in Settings.BRIEF:
+        value = known.get(f"setting:{name}")
+        if value is not None:
+            setattr(settings, name, type(getattr(settings, name))(float(value)))
+    return settings
+
+
+def _ground_moved(db: sqlite3.Connection, root: str, ids: list[str]) -> bool:
+    """Whether a file that an entry of the brief cites is no longer as it was when it was judged."""
+    marks = ",".join("?" * len(ids))
+    rows = db.execute(
+        "SELECT DISTINCT f.path, f.stamp FROM entries AS e CROSS JOIN entry_files AS f ON f.entry = e.entry"
+        f" WHERE e.id IN ({marks})",
+        ids,
+    )
+    return any(file_moved(os.path.join(root, path), mark) for path, mark in rows)
+
+
+def _slow(cwd: str, session: str, now: int) -> tuple[str, list[str]]:
+    """Everything heavier: refresh, then the same brief. The interpreter may have been started without site-packages."""
+    started = time.monotonic()
+    try:
+        from backstory.project import answers, refresh
+    except ImportError:
+        import site
+
+        site.main()
+        from backstory.project import answers, refresh
+    config = load(cwd)
+    seconds = max(0.1, config.settings.hook_seconds - (time.monotonic() - started) - 0.3)
+    with refresh.open_config(config, now=now, seconds=seconds) as project:
+        answer = answers.brief(project, session=session)
+        return answer.text, project.notices

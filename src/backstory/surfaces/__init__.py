@@ -1,0 +1,1 @@
+"""Doors for people and programs."""

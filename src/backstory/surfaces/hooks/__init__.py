@@ -1,0 +1,1 @@
+"""Entries for the hooks of coding agents."""

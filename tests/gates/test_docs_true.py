@@ -87,9 +87,7 @@ def _simple_commands(text: str) -> Iterator[list[str]]:
 
 def make_targets(makefile: str) -> set[str]:
     return {
-        target
-        for match in re.finditer(r"^([\w./ -]+):(?!=)", makefile, re.MULTILINE)
-        for target in match[1].split()
+        target for match in re.finditer(r"^([\w./ -]+):(?!=)", makefile, re.MULTILINE) for target in match[1].split()
     }
 
 
@@ -150,10 +148,10 @@ def broken_links(path: Path) -> list[str]:
 
 
 def load_cli() -> tuple[click.Group, set[str]]:
-    from backstory.surfaces.cli.main import cli
+    from backstory.surfaces.cli.main import group
     from backstory.surfaces.cli.registry import COMMANDS
 
-    return cli, set(COMMANDS)
+    return group, set(COMMANDS)
 
 
 @pytest.mark.parametrize("name", INSTRUCTIONS)

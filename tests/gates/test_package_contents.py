@@ -56,9 +56,7 @@ def _forbidden(names: list[str]) -> list[str]:
 
 def copy_of_tree(target: Path) -> Path:
     """Copy all that a build can see, so that a build never writes to the tree."""
-    ignore = shutil.ignore_patterns(
-        ".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "dist", "build"
-    )
+    ignore = shutil.ignore_patterns(".git", ".venv", "__pycache__", ".*_cache", ".hypothesis", "dist", "build")
     return Path(shutil.copytree(ROOT, target / "tree", ignore=ignore))
 
 
@@ -66,9 +64,7 @@ def build(tree: Path, kind: str) -> Path:
     """Build a `wheel` or an `sdist` of `tree` and return its path."""
     out = tree.parent / f"dist-{tree.name}"
     code = f"import sys, hatchling.build as b; print(b.build_{kind}(sys.argv[1]))"
-    done = subprocess.run(
-        [sys.executable, "-c", code, str(out)], cwd=tree, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([sys.executable, "-c", code, str(out)], cwd=tree, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"The {kind} cannot be built:\n{done.stderr}"
     return out / done.stdout.split()[-1]
 
@@ -95,9 +91,7 @@ def test_the_wheel_holds_the_whole_package_and_nothing_else(tmp_path: Path) -> N
     tree = copy_of_tree(tmp_path)
     names = members(build(tree, "wheel"))
     assert wheel_findings(names) == []
-    source = {
-        path.relative_to(tree / "src").as_posix() for path in (tree / "src").rglob("*") if path.is_file()
-    }
+    source = {path.relative_to(tree / "src").as_posix() for path in (tree / "src").rglob("*") if path.is_file()}
     assert {"backstory/errors.py", "backstory/py.typed"} <= source
     assert source <= set(names)
     assert [name for name in names if name.endswith(".dist-info/licenses/LICENSE")]
@@ -127,9 +121,7 @@ def test_the_sdist_holds_what_packaging_needs_and_builds_the_same_wheel(tmp_path
 
 
 @pytest.mark.parametrize(("kind", "findings"), [("wheel", wheel_findings), ("sdist", sdist_findings)])
-def test_a_planted_instruction_file_stays_out_and_would_be_found_if_it_did_not(
-    tmp_path, kind, findings
-) -> None:
+def test_a_planted_instruction_file_stays_out_and_would_be_found_if_it_did_not(tmp_path, kind, findings) -> None:
     tree = copy_of_tree(tmp_path)
     plant_instructions(tree)
     assert findings(members(build(tree, kind))) == []

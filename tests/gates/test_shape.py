@@ -59,14 +59,11 @@ def long_functions(package: Path) -> list[str]:
                 lengths.append(count)
                 if count > FUNCTION_LINES:
                     findings.append(
-                        f"{name}:{node.lineno} {node.name} has {count} lines; "
-                        f"at most {FUNCTION_LINES} are allowed."
+                        f"{name}:{node.lineno} {node.name} has {count} lines; at most {FUNCTION_LINES} are allowed."
                     )
     p90 = sorted(lengths)[math.ceil(0.9 * len(lengths)) - 1] if lengths else 0
     if p90 > FUNCTION_LINES_P90:
-        findings.append(
-            f"One function in ten has {p90} lines or more; at most {FUNCTION_LINES_P90} are allowed."
-        )
+        findings.append(f"One function in ten has {p90} lines or more; at most {FUNCTION_LINES_P90} are allowed.")
     return findings
 
 

@@ -14,7 +14,10 @@ MAX_PRINTS = 40
 KNOWN_SHARE = 0.6
 MAX_SYMBOL_LINES = 60
 
-_DEFINES = r"(?:async\s+)?(?:def|class|fn|func|function|struct|enum|trait|impl|interface|type|const|let|var|module|macro_rules!|record)"
+_DEFINES = (
+    r"(?:async\s+)?(?:def|class|fn|func|function|struct|enum|trait|impl|interface|type|const|let|var|module"
+    r"|macro_rules!|record)"
+)
 
 
 def line_print(line: str) -> str:
@@ -38,7 +41,7 @@ def symbol_lines(lines: list[str], symbol: str) -> tuple[int, int] | None:
     The definition ends before the next line that is indented no deeper, blank lines and closing marks aside.
     """
     name = re.escape(re.split(r"[.:#]+", symbol)[-1])
-    defines = re.compile(rf"^\s*(?:[\w@<>,\[\]\s]*\b)?{_DEFINES}\s+(?:\([^)]*\)\s*)?{name}\b")
+    defines = re.compile(rf"^\s*(?:pub\([\w: ]*\)\s+)?(?:[\w@<>,\[\]\s]*\b)?{_DEFINES}\s+(?:\([^)]*\)\s*)?{name}\b")
     assigns = re.compile(
         rf"^\s*(?:export\s+|pub\s+|static\s+|final\s+)*{name}\s*(?::[^=]+)?=(?!=)|^\s*[\w\s*]+\b{name}\s*\([^;]*$"
     )
@@ -57,14 +60,18 @@ def _end(lines: list[str], start: int) -> int:
         if not text:
             continue
         depth = len(lines[number]) - len(lines[number].lstrip())
-        if depth <= indent and any(letter.isalnum() for letter in text):
+        # Shallower ends it; on the same depth what says something does, unless it closes: `) -> int:`, `} else {`.
+        if depth < indent or (depth == indent and text[0] not in ")]}" and any(letter.isalnum() for letter in text)):
             break
         last = number
     return last + 1
 
 
-def find(prints: tuple[str, ...], lines: list[str]) -> float:
-    """How much of the fingerprint stands together in `lines`: the best share over all windows, 0 to 1."""
+def find(prints: tuple[str, ...], lines: list[str], span: int = 0) -> float:
+    """How much of the fingerprint stands together in `lines`: the best share over all windows, 0 to 1.
+
+    `span` is the number of lines that the place had, where that is known: the fingerprint of a long one is thinned.
+    """
     if not prints:
         return 1.0
     wanted: dict[str, int] = {}
@@ -72,7 +79,7 @@ def find(prints: tuple[str, ...], lines: list[str]) -> float:
         wanted[mark] = wanted.get(mark, 0) + 1
     hits = [(number, mark) for number, mark in enumerate(map(line_print, lines)) if mark in wanted]
     # Room for as many strange lines between as the place itself has, or ten.
-    reach = 2 * len(prints) * _stretch(prints) + 10
+    reach = max(2 * len(prints) * _stretch(prints), 2 * span) + 10
     best, start = 0, 0
     have: dict[str, int] = {}
     count = 0

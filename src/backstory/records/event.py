@@ -22,7 +22,7 @@ WRITERS = (PERSON, AGENT, HOOK, IMPORT)
 class By(msgspec.Struct, frozen=True, omit_defaults=True):
     """Who wrote an event: `kind` is person, agent, hook or import; `session` is the client's session id."""
 
-    kind: str = AGENT
+    kind: str
     name: str = ""
     session: str = ""
 
@@ -34,6 +34,11 @@ class FileRef(msgspec.Struct, frozen=True, omit_defaults=True):
     lines: tuple[int, int] | None = None
     symbol: str = ""
     prints: tuple[str, ...] = ()
+
+    @property
+    def span(self) -> int:
+        """How many lines the cited place had; 0 for a whole file."""
+        return self.lines[1] - self.lines[0] + 1 if self.lines else 0
 
     @property
     def anchored(self) -> bool:

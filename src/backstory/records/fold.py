@@ -88,15 +88,27 @@ def fold(
     entries: Mapping[str, Held], operations: Mapping[str, Sequence[Seen]], rejected: Mapping[str, Tombstone]
 ) -> dict[str, Standing]:
     """The standing of each of `entries` (id to entry; whole groups linked by `supersedes` and `resolve`)."""
-    own = {id_: _Own(held, operations.get(id_, ())) for id_, held in entries.items()}
-    _resolve(own, operations)
-    backwards = False
+    concerning = _both_sides(entries, operations)
+    own = {id_: _Own(held, concerning[id_]) for id_, held in entries.items()}
+    # Only these can close a circle: an operation that names a successor, or a supersession against the clocks.
+    backwards = any(state.superseded_by for state in own.values())
     for state in sorted(own.values(), key=lambda one: order(one.entry)):
         if state.speaks and state.key not in rejected:
             backwards |= _supersede(state, own)
     if backwards:
         _break_cycles(own)
     return {id_: state.result(rejected.get(state.key)) for id_, state in own.items()}
+
+
+def _both_sides(entries: Mapping[str, Held], operations: Mapping[str, Sequence[Seen]]) -> dict[str, list[Seen]]:
+    """The operations that concern each entry: those on it, and the resolutions in which it is the other side."""
+    found = {id_: list(operations.get(id_, ())) for id_ in entries}
+    for target in found.keys() & operations.keys():
+        for item in operations[target]:
+            over = item.op.over if isinstance(item.op, ops.Resolve) else target
+            if over != target and over in found:
+                found[over].append(item)
+    return found
 
 
 def _speaker(event: ops.Operation | Entry) -> str:
@@ -117,7 +129,9 @@ class _Own:
         self.speakers = {_speaker(self.entry)}
         self.sessions = {self.entry.by.session} - {""}
         self.ended: tuple[str, ops.Operation] | None = None
-        self.redacted = False
+        self.redacted = self.turned_down = False
+        # Entries of which a person said how they and this one stand.
+        self.settled_with: set[str] = set()
         self.superseded_by: list[str] = []
         self.contested_with: set[str] = set()
         self.contested = False
@@ -129,9 +143,13 @@ class _Own:
 
     def apply(self, op: ops.Operation) -> None:
         person, agent = op.by.kind == PERSON, op.by.kind == AGENT
-        if isinstance(op, ops.Redact) and (person or agent):
+        if isinstance(op, ops.Redact) and person:
             self.redacted = True
             self.ended = ("retired", op)
+        elif isinstance(op, (ops.Reject, ops.Lift)) and person:
+            self.turned_down = isinstance(op, ops.Reject)
+        elif isinstance(op, ops.Resolve) and person:
+            self.resolve(op)
         elif isinstance(op, ops.Confirm):
             self.confirm(op)
         elif isinstance(op, ops.Approve) and person:
@@ -152,6 +170,15 @@ class _Own:
         else:
             self.ended = ("retired", op)
 
+    def resolve(self, op: ops.Resolve) -> None:
+        """A person said how two entries stand: this one is kept, or gives way to the target."""
+        kept = op.target == self.entry.id
+        self.settled_with.add(op.over if kept else op.target)
+        if kept or op.both:
+            self.settle(op)
+        else:
+            self.superseded_by.append(op.target)
+
     def confirm(self, op: ops.Operation) -> None:
         if op.by.kind == PERSON:
             self.settle(op)
@@ -167,13 +194,14 @@ class _Own:
         """A person's word: it stands, whatever was said against it before."""
         self.level, self.contested, self.confirmed_at = "confirmed", False, parse_instant(op.at)
         self.contested_with.clear()
+        self.superseded_by.clear()
         if not self.redacted:
             self.ended = None
 
     @property
     def speaks(self) -> bool:
-        """Whether its own words have effect on others: not proposed."""
-        return self.level != "proposed" and not self.redacted
+        """Whether its own words have effect on others: not proposed. What a redacted entry replaced stays replaced."""
+        return self.level != "proposed" and not (self.redacted and self.turned_down)
 
     def result(self, tombstone: Tombstone | None) -> Standing:
         standing, at, by, reason = self.level, 0, "", ""
@@ -184,7 +212,7 @@ class _Own:
             at, by, reason = parse_instant(op.at), op.by.name or op.by.kind, op.reason
         elif self.superseded_by:
             standing = "superseded"
-        elif self.contested or self.contested_with:
+        elif self.level != "proposed" and (self.contested or self.contested_with):
             standing = "contested"
         return Standing(
             standing,
@@ -198,23 +226,6 @@ class _Own:
         )
 
 
-def _resolve(own: dict[str, _Own], operations: Mapping[str, Sequence[Seen]]) -> None:
-    """Apply a person's resolutions, which touch two entries at once."""
-    for id_, seen in operations.items():
-        for item in sorted(seen, key=lambda one: order(one.op)):
-            op, kept = item.op, own.get(id_)
-            if not isinstance(op, ops.Resolve) or op.by.kind != PERSON or kept is None or not kept.moved_by(item):
-                continue
-            lost = own.get(op.over)
-            kept.settle(op)
-            if lost is None or not lost.moved_by(item):
-                continue
-            if op.both:
-                lost.settle(op)
-            else:
-                lost.superseded_by.append(id_)
-
-
 def _supersede(state: _Own, own: dict[str, _Own]) -> bool:
     """What the entry of `state` replaces gives way; a confirmed one contests an agent's word instead.
 
@@ -224,6 +235,8 @@ def _supersede(state: _Own, own: dict[str, _Own]) -> bool:
     for id_ in state.entry.supersedes:
         old = own.get(id_)
         if old is None or old is state or (old.in_tree and not state.in_tree):
+            continue
+        if id_ in state.settled_with or state.entry.id in old.settled_with:
             continue
         backwards |= order(old.entry) > order(state.entry)
         if old.level == "confirmed" and state.level != "confirmed":
@@ -236,13 +249,15 @@ def _supersede(state: _Own, own: dict[str, _Own]) -> bool:
 
 
 def _break_cycles(own: dict[str, _Own]) -> None:
-    """Two entries that replace each other (merged from two clones) are a conflict: both show, contested."""
-    for id_, state in own.items():
-        if _reaches(id_, id_, own):
-            state.contested_with.update(other for other in state.superseded_by if _reaches(other, id_, own))
-    for id_, state in own.items():
-        if any(id_ in own[other].contested_with for other in state.superseded_by if other in own):
-            state.superseded_by = [other for other in state.superseded_by if other not in state.contested_with]
+    """Entries that replace each other in a circle (merged from two clones) are a conflict: all show, contested."""
+    circles = {
+        id_: {other for other in state.superseded_by if _reaches(other, id_, own)}
+        for id_, state in own.items()
+        if state.superseded_by
+    }
+    for id_, others in circles.items():
+        own[id_].contested_with |= others
+        own[id_].superseded_by = [other for other in own[id_].superseded_by if other not in others]
 
 
 def _reaches(start: str, goal: str, own: dict[str, _Own]) -> bool:

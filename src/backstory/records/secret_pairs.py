@@ -13,7 +13,7 @@ from typing import NamedTuple
 _MARK = re.compile(r"\[redacted:[a-z-]+\]")
 _PLACEHOLDER = re.compile(
     r"""\$[({A-Za-z_][\w.:}-]*\)?$ | \$\{ | \$\( | \{ | %[(\w] | < | \[.*\]$ | \#\{ | @\w*$ | \\?$
-      | [*.\u2026\u2022_xX-]+$ | 0+$ | (?:your|insert|replace|enter|put|any|some)[-_ ][A-Za-z_ -]*$
+      | [*.\u2026\u2022_xX-]+$ | 0+$ | (?i:your|insert|replace|enter|put|any|some)[-_ ][A-Za-z_ -]*$
       | !(?:vault|secret|env)\b | (?:op|vault|secret|file|env|ref|keychain|arn|gs|s3)\+?: | ENC\[ | -----BEGIN""",
     re.VERBOSE,
 )
@@ -31,7 +31,7 @@ _ORDINARY = frozenset(
     using only also but has have had does do then than which while who what how where authentication authorization
     auth header headers scheme token tokens password passwords passwd pwd passphrase secret secrets key keys
     credential credentials flag option argument arg param parameter support input output prompt field file name user
-    username realm method login bearer basic apikey api access client""".split()  # noqa: SIM905
+    username realm method login bearer basic apikey api access client""".split()
 )
 
 
@@ -55,8 +55,9 @@ def looks_random(value: str) -> bool:
     """Whether no one would write this as a name: digits among letters, or letters of mixed case without words."""
     if len(set(value)) < 5 or re.search(r"(?i)x{6}|your[-_]", value):
         return False
-    has_digit = any(char.isdigit() for char in value)
-    return (has_digit and any(char.isalpha() for char in value)) or not is_wordy(value)
+    if any(char.isdigit() for char in value):
+        return any(char.isalpha() for char in value)
+    return value.lower() != value != value.upper() and not is_wordy(value)
 
 
 def is_slug(value: str) -> bool:
@@ -75,20 +76,21 @@ def is_strong(value: str) -> bool:
 
 
 _CORES = ("passw", "passphrase", "passcode", "pwd", "secret", "token", "credential", "key", "auth", "pass", "salt")
-_PASSWORD_NAME = re.compile(r"(?:password|passwd|passphrase|passcode|(?:^|_)pwd|_pass|(?:db|root|user|admin)pass)$")
+_PASSWORD_NAME = re.compile(r"(?:password|passwd|passphrase|passcode|(?:^|_)(?:pwd|pass)|(?:db|root|user|admin)pass)$")
 _SECRET_NAME = re.compile(
     r"(?:token|secret|(?:api|access|secret|private|auth|encryption|signing|master|account|shared|deploy)_?key"
     r"|secret_key_base|credentials?|_auth)$"
 )
 _KEY_NAME = re.compile(r"(?:_key|^auth|_salt|authorization)$")
 _OPEN_KEYS = frozenset(
-    "primary public foreign sort cache partition lookup hot index map dict row group hash host".split()  # noqa: SIM905
+    "primary public foreign sort cache partition lookup hot index map dict row group hash host".split()
 )
 _ABOUT = frozenset(
     """file path dir folder url uri endpoint name names id ids count length len size type field fields ttl expiry
     expires expired expiration expire timeout limit index policy reset prompt label hint regex pattern format env var
-    variable manager provider class service error required enabled at kind ref version list store hash hashers
-    validators usage budget method header prefix suffix issuer audience scope scopes alg algorithm""".split()  # noqa: SIM905
+    variable manager provider process helper backend class service error required enabled at kind ref version list
+    store hash hashers validators usage budget method header prefix suffix issuer audience scope scopes alg
+    algorithm""".split()
 )
 
 _TAIL = re.compile(
@@ -205,8 +207,10 @@ def _is_assigned(pair: _Pair) -> bool:
     in_environment = pair.sep == "=" and pair.name == pair.name.upper()
     if not is_given(value) or _ALGORITHM.match(value) or "://" in value:
         return False
+    if _is_other_sense(pair):
+        return False
     if value.isdigit():
-        return pair.group == "password" and len(value) >= 4
+        return len(value) >= 4 if pair.group == "password" else len(value) >= 10 and "=" in pair.sep
     if not (pair.quoted or in_environment) and _is_code(value):
         return False
     if pair.group == "key":
@@ -216,8 +220,15 @@ def _is_assigned(pair: _Pair) -> bool:
     if pair.group == "secret":
         return " " not in value and len(value) >= (6 if in_environment else 12) and _is_plain(pair, in_environment)
     mixed = len(value) >= 6 and bool(re.search(r"\d", value)) and bool(re.search(r"[A-Za-z]", value))
-    one_word = " " not in value or (pair.quoted and pair.name.lower().endswith("passphrase"))
+    one_word = " " not in value or (pair.quoted and (in_environment or pair.name.lower().endswith("passphrase")))
     return one_word and len(value) >= 4 and (mixed or _is_plain(pair, in_environment))
+
+
+def _is_other_sense(pair: _Pair) -> bool:
+    """Whether `pwd` is the folder one is in, or `pass` a run through something."""
+    name, value = pair.name.lower(), pair.value
+    folder = name == "pwd" and value.startswith(("/", "~", "."))
+    return folder or (name == "pass" and (pair.sep != "=" or value.isdigit()))
 
 
 def _is_code(value: str) -> bool:

@@ -28,7 +28,7 @@ def parse_instant(text: str) -> int:
 def format_instant(micros: int) -> str:
     """`2026-11-30T14:41:29.000001Z`: fixed width, so that text order is time order."""
     moment = _EPOCH + timedelta(microseconds=micros)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond:06d}Z"
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def format_date(micros: int) -> str:
@@ -40,3 +40,11 @@ def month_of(micros: int) -> str:
     """The UTC month as shard names carry it, `202611`."""
     text = format_instant(micros)
     return text[:4] + text[5:7]
+
+
+def revisit_instant(text: str) -> int | None:
+    """The instant of a `revisit_when` that is a day or an instant; None for one in words."""
+    try:
+        return parse_instant(f"{text}T00:00:00Z" if len(text) == 10 else text)
+    except ValueError:
+        return None

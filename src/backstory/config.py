@@ -39,7 +39,7 @@ class Places:
 
     @property
     def shared_dir(self) -> str:
-        """What all work trees of the clone share: journal, lock, twin of the marker. Without git: the derived folder."""
+        """What all work trees of the clone share: journal, lock, the marker's twin. Without git: the derived folder."""
         return os.path.join(self.common_dir, "backstory") if self.common_dir else self.derived_dir
 
     @property
@@ -78,7 +78,7 @@ class Settings:
 
     # What a brief needs: kept in the index, where a hook reads it.
     BRIEF = ("brief_tokens", "file_match", "recency_base", "event_match", "relevance_floor", "hook_seconds")
-    __slots__ = (*BRIEF, "churn_commits", "decay_days")  # noqa: RUF023
+    __slots__ = (*BRIEF, "churn_commits", "decay_days")
 
     def __init__(self) -> None:
         self.brief_tokens = BRIEF_TOKENS
@@ -254,7 +254,8 @@ def read_marker(places: Places) -> Config:
     try:
         with open(places.marker, "rb") as file:
             data = tomllib.load(file)
-        project, name = str(data["id"]), str(data.get("name") or os.path.basename(places.root))
+        # The marker comes with a clone, from whoever wrote it: its name goes before a model.
+        project, name = str(data["id"]), title_of(str(data.get("name") or os.path.basename(places.root)))
         settings = _settings(data)
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise BackstoryError(
@@ -264,6 +265,12 @@ def read_marker(places: Places) -> Config:
         ) from error
     also = tuple(str(item) for item in data.get("also", ()))
     return Config(places, project, name, bool(data.get("private", False)), also, settings)
+
+
+def title_of(text: str) -> str:
+    """A project name for display: printable, without marks that could close the brief's fence."""
+    clean = "".join(letter for letter in text if letter.isprintable() and letter not in "<>\"'`[]\\")
+    return " ".join(clean.split())[:60] or "project"
 
 
 def _settings(data: dict[str, Any]) -> Settings:

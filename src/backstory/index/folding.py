@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from hashlib import blake2b
 from typing import Any
 
@@ -19,12 +19,14 @@ from backstory.records import operations as ops
 from backstory.records.codec import BadLine, read_event
 from backstory.records.event import Entry
 from backstory.records.fold import Held, Seen, Standing, Tombstone, fold, tombstones
+from backstory.records.ids import is_id
 from backstory.records.kinds.trial import Trial
 from backstory.records.registry import KINDS, OPERATIONS
-from backstory.records.times import DAY, parse_instant
+from backstory.records.times import DAY, parse_instant, revisit_instant
 from backstory.records.value import value_key
 
 _CHUNK = 400
+_AT_ONCE = 20_000
 _OPERATION_KINDS = tuple(OPERATIONS)
 
 Render = Callable[[Entry], tuple[str, int]]
@@ -44,18 +46,31 @@ def value_of(entry: Entry) -> str:
 class Folding:
     """One pass over changed events, inside the caller's transaction."""
 
-    def __init__(self, db: sqlite3.Connection, render: Render, decay_days: dict[str, int]) -> None:
-        self.db, self.render, self.decay_days = db, render, decay_days
+    def __init__(
+        self,
+        db: sqlite3.Connection,
+        render: Render,
+        decay_days: dict[str, int],
+        ahead: Callable[[Collection[int]], object] = len,
+    ) -> None:
+        # `ahead` is told the numbers of entries before they change.
+        self.db, self.render, self.decay_days, self.ahead = db, render, decay_days, ahead
         self.bad: list[tuple[str, str]] = []
 
     def run(self, touched: set[int]) -> set[int]:
         """Fold what `touched` events (numbers) concern; the numbers of the entries written."""
         ids, gone = self._concerned(touched)
         ids |= self._tombstones()
+        # Before anything goes: what a vanished entry replaced has to be folded anew.
+        todo = self._closure(ids)
+        self.ahead(gone)
         self._drop(gone)
         written: set[int] = set()
-        for group in _chunks(sorted(self._closure(ids)), 20_000):
-            written |= self._fold(group)
+        while todo:
+            # Whole groups: an entry and what replaces it must never be folded apart.
+            group = self._closure(set(sorted(todo)[:_AT_ONCE])) if len(todo) > _AT_ONCE else todo
+            todo = todo - group
+            written |= self._fold(sorted(group))
         self._close_cases(written, gone)
         return written
 
@@ -76,8 +91,7 @@ class Folding:
                     self._link(event, body)
                 elif target:
                     ids.add(target)
-                    if kind in ("resolve", "contest", "retire"):
-                        self._link_operation(target, body)
+        self._link_operations(ids)
         return ids, gone
 
     def _link(self, event: int, body: str) -> None:
@@ -86,12 +100,18 @@ class Folding:
         supersedes = json.loads(body).get("supersedes") or ()
         self.db.executemany("INSERT OR IGNORE INTO links VALUES (?, ?)", ((event, str(id_)) for id_ in supersedes))
 
-    def _link_operation(self, target: str, body: str) -> None:
-        fields = json.loads(body)
-        other = fields.get("over") or fields.get("against") or fields.get("successor")
-        row = self.db.execute("SELECT event FROM events WHERE id = ?", (target,)).fetchone()
-        if other and row:
-            self.db.execute("INSERT OR IGNORE INTO links VALUES (?, ?)", (row[0], str(other)))
+    def _link_operations(self, ids: set[str]) -> None:
+        """Link `ids` with the other entries that operations on them name, whichever of the two came first."""
+        for chunk in _chunks(sorted(ids), _CHUNK):
+            query = (
+                "SELECT t.event, o.body FROM events AS o JOIN events AS t ON t.id = o.target WHERE o.kind IN"
+                f" ('resolve', 'contest', 'retire') AND o.target IN ({','.join('?' * len(chunk))})"
+            )
+            for number, body in self.db.execute(query, chunk).fetchall():
+                fields = json.loads(body)
+                for other in (fields.get("over"), fields.get("against"), fields.get("successor")):
+                    if other:
+                        self.db.execute("INSERT OR IGNORE INTO links VALUES (?, ?)", (number, str(other)))
 
     def _closure(self, ids: set[str]) -> set[str]:
         """`ids` and every entry linked with them, directly or not."""
@@ -112,6 +132,7 @@ class Folding:
             row = self.db.execute("SELECT id FROM events WHERE event = ?", (event,)).fetchone()
             self._forget(event, row[0])
             self.db.execute("DELETE FROM links WHERE one = ?", (event,))
+            self.db.execute("DELETE FROM conflicts WHERE one = ? OR other = ?", (row[0], row[0]))
             self.db.execute("DELETE FROM events WHERE event = ?", (event,))
 
     def _forget(self, entry: int, id_: str) -> None:
@@ -166,6 +187,7 @@ class Folding:
                 op = self._read(body)
                 if isinstance(op, ops.Operation):
                     operations.setdefault(target, []).append(Seen(op, bool(in_tree)))
+        self.ahead(numbers.values())
         for id_, standing in fold(entries, operations, self.rejected).items():
             self._write(numbers[id_], entries[id_], standing)
         return set(numbers.values())
@@ -230,7 +252,8 @@ class Folding:
         self.db.executemany("INSERT OR IGNORE INTO entry_files VALUES (?, ?, ?, ?, ?, ?, ?)", rows.values())
         if entry.by.session:
             self.db.executemany(
-                "INSERT OR REPLACE INTO session_files VALUES (?, ?, ?)",
+                "INSERT INTO session_files VALUES (?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET last_at = max(last_at, excluded.last_at)",
                 ((ref.path, entry.by.session, last_at) for ref in entry.files),
             )
 
@@ -248,30 +271,26 @@ class Folding:
                 f"SELECT DISTINCT case_of FROM entries WHERE case_of <> '' AND entry IN ({','.join('?' * len(chunk))})"
             )
             cases.update(row[0] for row in self.db.execute(query, chunk))
-        where = "" if gone else " AND id = ?"
-        rows: Iterable[tuple[str, ...]] = [()] if gone else [(case,) for case in sorted(cases)]
-        for row in rows:
+        if gone:
+            cases.update(row[0] for row in self.db.execute("SELECT id FROM entries WHERE kind = 'issue'"))
+        for case in sorted(case for case in cases if is_id(case)):
+            self.ahead([row[0] for row in self.db.execute("SELECT entry FROM entries WHERE id = ?", (case,))])
+            # The unary plus keeps the planner on the index of cases: by kind it would read every fix there is.
             self.db.execute(
-                "UPDATE entries SET closed = EXISTS (SELECT 1 FROM live AS f WHERE f.kind = 'fix' AND f.case_of ="
-                f" entries.id AND (f.in_tree = 1 OR entries.in_tree = 0)) WHERE kind = 'issue'{where}",
-                row,
+                "UPDATE entries SET closed = EXISTS (SELECT 1 FROM entries AS f"
+                " WHERE f.case_of = ?1 AND f.case_of <> '' AND +f.kind = 'fix'"
+                " AND +f.standing IN ('active', 'confirmed', 'contested')"
+                " AND (f.in_tree = 1 OR entries.in_tree = 0)) WHERE id = ?1 AND +kind = 'issue'",
+                (case,),
             )
 
 
 _ENTRY_COLUMNS = (
-    "entry id backwards kind standing at last_at stale_at moved valid_from valid_until in_tree branch by_kind by_name"
-    " session sessions commit_id scope pinned outcome summary cost value_key case_of closed held superseded_by"
-    " contested_with ended_at ended_by reason"
+    "entry id backwards kind standing at last_at stale_at moved valid_from valid_until in_tree branch"
+    " by_kind by_name session sessions commit_id scope pinned outcome summary cost value_key case_of"
+    " closed held superseded_by contested_with ended_at ended_by reason"
 ).split()
 _INSERT_ENTRY = f"INSERT INTO entries ({','.join(_ENTRY_COLUMNS)}) VALUES ({','.join(':' + c for c in _ENTRY_COLUMNS)})"
-
-
-def revisit_instant(text: str) -> int | None:
-    """The instant of a `revisit_when` that is a day or an instant; None for one in words."""
-    try:
-        return parse_instant(f"{text}T00:00:00Z" if len(text) == 10 else text)
-    except ValueError:
-        return None
 
 
 def folder_of(path: str) -> str:

@@ -12,12 +12,10 @@ from collections.abc import Iterable
 
 import msgspec
 
-from backstory.records.codec import canonical, first_prev, read_fields
+from backstory.records.codec import PLACE_FIELDS, canonical, first_prev, read_fields
 
 LOG, JOURNAL = "log", "journal"
 _BATCH = 5_000
-# What differs between the copies of one event in several shards.
-_PLACE_FIELDS = ("h", "prev", "shard", "origin")
 
 
 class FileState(msgspec.Struct, frozen=True):
@@ -53,6 +51,8 @@ class Ingest:
         # Whether a file was replaced, came or went: then all of it is compared, not only what is new.
         self.structural = False
         self._tips: dict[int, str] = {}
+        # Lines that a file had before this pass, where it only grew.
+        self._starts: dict[int, int] = {}
         self.changed_files: set[int] = set()
         self._numbers: dict[str, int] = {}
         self._shards: dict[str, int] = {name: number for number, name in db.execute("SELECT shard, name FROM shards")}
@@ -75,7 +75,9 @@ class Ingest:
             file = int(cursor.lastrowid or 0)
         else:
             file = state.file
-            if again:
+            if not again:
+                self._starts[file] = state.lines
+            else:
                 self._take_back(file, f"{place}/{name}")
         self.changed_files.add(file)
         return file
@@ -178,32 +180,38 @@ class Ingest:
             if found is None:
                 continue
             label = f"{found[0]}/{found[1]}"
-            self.db.execute("DELETE FROM problems WHERE file = ? AND why IN ('prev', 'order', 'fork')", (label,))
             for number, why, id_ in self._broken_links(file, firsts):
                 self.problem(label, number, why, "", id_)
 
     def _broken_links(self, file: int, firsts: dict[int, list[bytes]]) -> Iterable[tuple[int, str, str]]:
+        """(line, why, id) for each link that does not hold, among the lines that are new in the file."""
+        start = self._starts.get(file, 0)
         rows = self.db.execute(
-            "SELECT a.h, a.prev, a.shard, a.number, b.number, e.id FROM lines a JOIN events e ON e.event = a.event"
-            " LEFT JOIN lines b ON b.file = a.file AND b.h = a.prev WHERE a.file = ? ORDER BY a.number",
-            (file,),
-        )
+            "SELECT a.prev, a.shard, a.number, b.number, e.id FROM lines AS a JOIN events AS e ON e.event = a.event"
+            " LEFT JOIN lines AS b ON b.file = a.file AND b.h = a.prev"
+            " WHERE a.file = ? AND a.number > ? ORDER BY a.number",
+            (file, start),
+        ).fetchall()
         claimed: set[tuple[int, bytes]] = set()
         found = []
-        for _, prev, shard, number, before, id_ in rows:
-            first = prev in firsts[shard]
-            if before is None and not first:
+        for prev, shard, number, before, id_ in rows:
+            if before is None and prev not in firsts[shard]:
                 found.append((number, "prev", id_))
             elif before is not None and before > number:
                 found.append((number, "order", id_))
-            elif (shard, prev) in claimed:
+            elif (shard, prev) in claimed or (start and self._claimed_before(file, prev, shard, before or 0, start)):
                 found.append((number, "fork", id_))
             claimed.add((shard, prev))
         return found
+
+    def _claimed_before(self, file: int, prev: bytes, shard: int, after: int, until: int) -> bool:
+        """Whether a line that was there already names the same predecessor: it stands behind that one."""
+        query = "SELECT 1 FROM lines WHERE file = ? AND number > ? AND number <= ? AND prev = ? AND shard = ?"
+        return self.db.execute(query, (file, after, until, prev, shard)).fetchone() is not None
 
 
 _INSERT_LINE = "INSERT OR IGNORE INTO lines (file, h, prev, event, shard, number) VALUES (?, ?, ?, ?, ?, ?)"
 
 
 def _core(fields: dict[str, object]) -> bytes:
-    return canonical({name: value for name, value in fields.items() if name not in _PLACE_FIELDS})
+    return canonical({name: value for name, value in fields.items() if name not in PLACE_FIELDS})

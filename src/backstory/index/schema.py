@@ -40,6 +40,7 @@ TABLES = (
         name TEXT NOT NULL UNIQUE
     )""",
     "CREATE INDEX lines_event ON lines (event)",
+    "CREATE INDEX lines_number ON lines (file, number)",
     """CREATE TABLE problems (  -- what is wrong with lines and files; verify and status show them
         file TEXT NOT NULL,
         line INTEGER NOT NULL,        -- 0: the whole file
@@ -100,11 +101,17 @@ TABLES = (
     "CREATE INDEX entries_session ON entries (session, last_at) WHERE session <> ''",
     "CREATE INDEX entries_commit ON entries (commit_id) WHERE commit_id <> ''",
     "CREATE INDEX entries_recent ON entries (last_at)",
+    # When the clock alone will change something: the next instant is one look-up.
+    "CREATE INDEX entries_stale_at ON entries (stale_at) WHERE stale_at IS NOT NULL",
+    "CREATE INDEX entries_valid_until ON entries (valid_until) WHERE valid_until IS NOT NULL",
+    "CREATE INDEX entries_valid_from ON entries (valid_from) WHERE valid_from > 0",
     # One condition, one place: recall/live.py adds only what depends on the clock.
     """CREATE VIEW live AS
         SELECT * FROM entries WHERE standing IN ('active', 'confirmed', 'contested')""",
     """CREATE INDEX entries_brief ON entries (kind, last_at, id)
         WHERE standing IN ('active', 'confirmed', 'contested') AND moved = ''""",
+    """CREATE INDEX entries_moved ON entries (last_at)
+        WHERE standing IN ('active', 'confirmed', 'contested') AND moved <> ''""",
     "CREATE INDEX entries_standing ON entries (standing, last_at)",
     "CREATE INDEX entries_pinned ON entries (entry) WHERE pinned = 1",
     """CREATE TABLE entry_files (  -- what entries cite, by the path that the file has now
@@ -119,6 +126,7 @@ TABLES = (
     ) WITHOUT ROWID""",
     "CREATE INDEX entry_files_folder ON entry_files (folder, last_at)",
     "CREATE INDEX entry_files_entry ON entry_files (entry)",
+    "CREATE INDEX entry_files_cited ON entry_files (cited) WHERE cited <> path",
     """CREATE TABLE links (  -- supersedes and resolve, both ends: the groups that are folded together
         one INTEGER NOT NULL,         -- entries.entry of the entry that speaks
         other TEXT NOT NULL,          -- id of the entry it speaks about
@@ -148,6 +156,9 @@ TABLES = (
         why TEXT NOT NULL,
         PRIMARY KEY (one, other)
     ) WITHOUT ROWID""",
+    """CREATE TABLE uncompared (  -- entries that were not held against the others yet
+        entry INTEGER PRIMARY KEY
+    )""",
     """CREATE TABLE commits (  -- commits since the oldest cited one
         sha TEXT PRIMARY KEY,
         landed INTEGER NOT NULL,      -- position on the first-parent line at which HEAD's history got it

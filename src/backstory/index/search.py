@@ -11,6 +11,7 @@ import math
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from backstory.index import terms
 from backstory.index.documents import SOURCES, rowid_range
@@ -35,10 +36,13 @@ COUNTED_ROWS = 50_000
 # Looking up one rowid in full text costs 100 us, reading a whole list of matches 0.2 us a row.
 SEEK_ROWS = 500
 
-# The part of a query's weight that an any-term hit must match. 5,000 messages of curl; 150 queries of 3 words of
-# one message and 3 of others, recall at 10; and 20 questions about other things, how many were answered:
-#   0.25: 89 %, 6    0.30: 89 %, 4    0.34: 92 %, 3    0.40: 89 %, 0    0.50: 64 %, 0
-# At 50 and 500 messages 0.34 keeps 97 and 98 %, 0.40 84 and 88 %.
+# The part of a query's weight that an any-term hit must match. Messages of curl, 150 queries of three words of one
+# message and three of others, recall at 10; and 20 questions about other things, how many were answered:
+#              50 messages   500 messages   5,000 messages
+#   0.25        100 %, 0       99 %, 0         89 %, 3
+#   0.34         96 %, 0       98 %, 0         92 %, 1
+#   0.40         81 %, 0       87 %, 0         89 %, 0
+#   0.50         33 %, 0       53 %, 0         63 %, 0
 FLOOR = 0.34
 UBIQUITOUS = 0.25  # a term in more than this part of all documents tells nothing by itself
 
@@ -70,25 +74,22 @@ class Hit:
     mode: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     rowid: int
     score: float
     ref: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     """A term of the any-term stage: its expression, how many documents have it, what it weighs."""
 
     term: Term
     match: str
-    count: int
+    documents: int
     weight: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Filter:
+class _Filter(NamedTuple):
     """A condition over alias d, its parameters, the sources that can match, and whether few documents can."""
 
     sql: str
@@ -252,9 +253,9 @@ class _Search:
         total = self.total()
         parts = [self.weighted(term, total) for term in query.terms]
         floor = FLOOR * sum(part.weight for part in parts)
-        known = [part for part in parts if part.count]
-        telling = [part for part in known if part.count <= max(3.0, UBIQUITOUS * total)]
-        partial = [part for part in known if part not in telling or part.count > TERM_ROWS]
+        known = [part for part in parts if part.documents]
+        telling = [part for part in known if part.documents <= max(3.0, UBIQUITOUS * total)]
+        partial = [part for part in known if part not in telling or part.documents > TERM_ROWS]
         scores: dict[int, float] = {}
         listed: dict[str, set[int]] = {}
         for part in telling:
@@ -318,7 +319,7 @@ class _Search:
     def matching(self, part: _Part, rowids: set[int]) -> list[int]:
         """Those of the rowids that match."""
         ids = _numbers(sorted(rowids))
-        column = "rowid" if part.count > SEEK_ROWS * len(rowids) else "+rowid"
+        column = "rowid" if part.documents > SEEK_ROWS * len(rowids) else "+rowid"
         sql = f"SELECT rowid FROM documents_fts WHERE documents_fts MATCH ? AND {column} IN ({ids})"
         return [rowid for (rowid,) in self.db.execute(sql, (part.match,))]
 

@@ -275,10 +275,11 @@ def _with_prefix(term: Term) -> Term:
 
 # What the stemmer takes off; the longer ones only from longer stems, or "timous" would be a form of "tim".
 _ENDINGS = ("", "s", "e", "es", "ed", "er", "ers", "y", "ing", "ings")
-_LONG_ENDINGS = """
+_LONG = """
     or ly al ion ions ation ations ment ments able ible ability ity ness ful ence ance ent ant ive ous ate ated ates
-    ating ize ized izes izing ization ise ised ising isation
-""".split()
+    ating ize ized izes izer izers izing ization
+"""
+_LONG_ENDINGS = tuple(_LONG.split())
 
 
 def closest(word: str, vocabulary: Iterable[tuple[str, int]], most: int = 3) -> list[str]:
@@ -302,13 +303,16 @@ def closest(word: str, vocabulary: Iterable[tuple[str, int]], most: int = 3) -> 
 
 
 def _nearest(word: str, stem: str, limit: int) -> tuple[int, str]:
-    return min((edit_distance(word, form, limit), form) for form in _forms(stem))
+    """The slips to the nearest word with this stem, and that word. The word itself is known to be none."""
+    return min(
+        ((edit_distance(word, form, limit), form) for form in _forms(stem) if form != word), key=lambda found: found[0]
+    )
 
 
 def _forms(stem: str) -> Iterator[str]:
-    """Words that may have this stem."""
-    yield from (stem + ending for ending in _ENDINGS)
+    """Words that may have this stem, of two equally near the likelier first."""
     yield from (stem + stem[-1] + ending for ending in ("ed", "er", "ing"))
+    yield from (stem + ending for ending in _ENDINGS)
     if stem.endswith("i"):
         yield stem[:-1] + "y"
     if len(stem) > 4:

@@ -25,7 +25,7 @@ _GENERATIONS = 1_000
 
 
 def append(config: Config, branch: str, events: Sequence[Fields], now: int) -> list[Fields]:
-    """Write `events` (unsealed, in order) at `now` and return them sealed; `BackstoryError` when nothing was written."""
+    """Write `events` (unsealed, in order) at `now`; returns them sealed. `BackstoryError`: nothing was written."""
     if not events:
         return []
     places = config.places
@@ -33,8 +33,11 @@ def append(config: Config, branch: str, events: Sequence[Fields], now: int) -> l
         faults.trip("append.locked")
         finish_pending(config)
         month = month_of(now)
-        writer = writer_id(places)
-        shard, prev = _place(config, month, writer, branch)
+        try:
+            writer = writer_id(places)
+            shard, prev = _place(config, month, writer, branch)
+        except OSError as error:
+            raise _cannot_write(error) from error
         sealed, block = [], bytearray()
         for fields in events:
             event = seal(fields, config.project, shard, prev)
@@ -181,10 +184,11 @@ def finish_pending(config: Config) -> None:
     except (OSError, ValueError):
         _drop_pending(config)
         return
-    lines = [line for line in block.split(b"\n") if line]
-    written = block.endswith(b"\n") and lines and _holds(files(config.places.journal_dir), lines[-1])
+    # Of a note or a journal that was cut short itself, only the lines that are whole in both count as written.
+    journal = files(config.places.journal_dir)
+    lines = [line for line in block.split(b"\n")[:-1] if line and _holds(journal, line)]
     target = os.path.join(config.places.log_dir, shard.decode("utf-8", "replace") + SUFFIX)
-    if written and not config.private:
+    if lines and not config.private:
         try:
             missing = [line for line in lines if not _holds([target], line)]
             if missing:

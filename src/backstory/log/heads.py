@@ -27,7 +27,7 @@ def read(config: Config) -> Heads:
     try:
         with open(_path(config), encoding="utf-8") as file:
             data = json.load(file)
-        return {str(name): (str(h), int(count)) for name, (h, count) in data.items()}
+        return {str(name): (bytes.fromhex(h).hex(), int(count)) for name, (h, count) in data.items()}
     except (OSError, ValueError, TypeError, AttributeError):
         return {}
 

@@ -11,30 +11,32 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from backstory.records.codec import BadLine, Head, content_hash, read_fields, read_head, verifies
+from backstory.records.codec import BadLine, Head, blank_hash, blanked, read_fields, read_head, verifies
 from backstory.records.event import LINE_LIMIT
 
 _CHUNK = 1 << 20
+_BOM = b"\xef\xbb\xbf"
 _MARKERS = (b"<<<<<<<", b"=======", b">>>>>>>", b"|||||||")
 
 
 class Line(msgspec.Struct, frozen=True, gc=False):
-    """A whole line: its bytes without line end, where it starts in the file, its number from 1."""
+    """A whole line: its bytes without line end, where it starts and where the next one does, its number from 1."""
 
     head: Head
     raw: bytes
     offset: int
     number: int
+    end: int
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Something wrong with a line or a file; `why` is a slug of `WHY`, `line` 0 when it is about the whole file."""
+    """Something wrong with a line; `why` is a slug of `WHY`, `end` the offset at which the next line starts."""
 
     file: str
     line: int
     why: str
     detail: str = ""
-    id: str = ""
+    end: int = 0
 
 
 # What can be wrong with a line or a file, in words.
@@ -43,8 +45,7 @@ WHY = {
     "corrupt": "the line is no event",
     "marker": "a merge conflict marker",
     "long": "the line is longer than 64 KiB",
-    "hash": "the content does not match its hash: the line was edited",
-    "project": "the line belongs to another project",
+    "hash": "the content does not match its hash: the line was edited, or belongs to another project",
     "shard": "the line belongs to another shard",
     "prev": "the event before this one is missing: a line was removed or this one was forged",
     "forged": "this clone never wrote the event that bears its name",
@@ -57,6 +58,7 @@ WHY = {
     "journal": "the clone's journal lost lines",
     "rollback": "the store is older than what was last seen here",
     "version": "the line was written by a newer version",
+    "shape": "a field of the event does not have the shape that its kind has",
 }
 
 
@@ -66,38 +68,41 @@ def lines(path: str, start: int = 0, number: int = 0) -> Iterator[Line | Problem
     `OSError` passes through. `number` is the count of lines before `start`.
     """
     name, offset = os.path.basename(path), start
-    for raw in _raw_lines(path, start):
+    for raw, size in _raw_lines(path, start):
         number += 1
-        size = len(raw) + 1
         text = raw[:-1] if raw.endswith(b"\r") else raw
+        if offset == 0:
+            text = text.removeprefix(_BOM)
         if text:
-            yield _judge(text, name, offset, number)
+            yield _judge(text, name, offset, number, offset + size)
         offset += size
 
 
-def _judge(text: bytes, name: str, offset: int, number: int) -> Line | Problem:
+def _judge(text: bytes, name: str, offset: int, number: int, end: int) -> Line | Problem:
     if len(text) > LINE_LIMIT:
-        return Problem(name, number, "long")
+        return Problem(name, number, "long", f"{len(text):,} bytes", end)
     try:
-        return Line(read_head(text), text, offset, number)
+        return Line(read_head(text), text, offset, number, end)
     except BadLine as error:
         if text.startswith(_MARKERS):
-            return Problem(name, number, "marker")
+            return Problem(name, number, "marker", "", end)
         why = "torn" if text.startswith(b"{") and not text.endswith(b"}") else "corrupt"
-        return Problem(name, number, why, str(error)[:120])
+        return Problem(name, number, why, str(error)[:120], end)
 
 
-def _raw_lines(path: str, start: int) -> Iterator[bytes]:
+def _raw_lines(path: str, start: int) -> Iterator[tuple[bytes, int]]:
+    """Each line without its line end, and how many bytes of the file it takes up."""
     rest = b""
     with open(path, "rb", buffering=0) as file:
         file.seek(start)
         while chunk := file.read(_CHUNK):
             parts = (rest + chunk).split(b"\n")
             rest = parts.pop()
+            yield from ((part, len(part) + 1) for part in parts)
             if len(rest) > 64 * LINE_LIMIT:
                 # A file without line ends must not be held in memory whole: give up the piece as one bad line.
-                parts, rest = [*parts, rest], b""
-            yield from parts
+                yield rest, len(rest)
+                rest = b""
 
 
 def tail_of(path: str) -> tuple[int, bytes]:
@@ -157,6 +162,6 @@ def check(line: Line, shard: str | None, projects: tuple[str, ...], redactions: 
     blank = redactions.get(head.id)
     if blank is not None and b'"redacted":true' in line.raw:
         fields = read_fields(line.raw)
-        if any(content_hash(project, fields) == blank for project in projects):
+        if fields == blanked(fields) and any(blank_hash(project, fields) == blank for project in projects):
             return ""
     return "hash"

@@ -8,6 +8,7 @@ files that still hold the text. Other lines, bad ones included, are copied byte 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 
 from backstory.config import Config
@@ -17,10 +18,12 @@ from backstory.log.lock import held
 from backstory.log.names import files
 from backstory.records.codec import BadLine, blanked, canonical, read_fields
 
+_NAMED = re.compile(rb'"id"\s*:\s*"([0-9A-Z]{26})')
+
 
 def blank(config: Config, ids: Iterable[str]) -> list[str]:
     """Blank the events `ids` in every file of log and journal; the files that changed. Takes the lock."""
-    wanted = {id_.encode() for id_ in ids}
+    wanted = frozenset(id_.encode() for id_ in ids)
     changed = []
     with held(config.places.shared_dir):
         for path in files_of(config):
@@ -34,20 +37,28 @@ def files_of(config: Config) -> list[str]:
     return [*files(config.places.log_dir), *(files(config.places.journal_dir) if config.places.journal_dir else [])]
 
 
-def still_readable(path: str, id_: str) -> bool:
-    """Whether a line of the event in this file still has its text."""
-    try:
-        with open(path, "rb") as file:
-            return any(_concerns(line, {id_.encode()}) for line in file)
-    except OSError:
-        return False
+def still_readable(paths: Iterable[str], ids: Iterable[str]) -> set[str]:
+    """Those of the events `ids` of which a line in one of the files still has its text."""
+    wanted = frozenset(id_.encode() for id_ in ids)
+    found: set[bytes] = set()
+    for path in paths:
+        try:
+            with open(path, "rb") as file:
+                for line in file:
+                    found |= _concerns(line, wanted)
+        except OSError:
+            continue
+    return {id_.decode() for id_ in found}
 
 
-def _concerns(line: bytes, wanted: set[bytes]) -> bool:
-    return any(b'"id":"' + id_ + b'"' in line for id_ in wanted) and b'"redacted":true' not in line
+def _concerns(line: bytes, wanted: frozenset[bytes]) -> frozenset[bytes]:
+    """Those of `wanted` whose text the line still holds. Written loosely: people and tools re-format lines."""
+    if b'"redacted":true' in line:
+        return frozenset()
+    return wanted.intersection(_NAMED.findall(line))
 
 
-def _rewrite(path: str, wanted: set[bytes]) -> bool:
+def _rewrite(path: str, wanted: frozenset[bytes]) -> bool:
     with open(path, "rb") as file:
         lines = file.read().split(b"\n")
     done = [_blank_line(line) if _concerns(line, wanted) else line for line in lines]

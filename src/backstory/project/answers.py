@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import msgspec
 
 from backstory.errors import BackstoryError
+from backstory.project.briefing import BriefAnswer, brief
 from backstory.project.opened import Project
 from backstory.project.paths import relative
-from backstory.project.refresh import recheck, recheck_all
+from backstory.project.refresh import compare_all, recheck, recheck_all
 from backstory.project.resolve import candidates, entry_id
-from backstory.project.working_set import working_set
-from backstory.recall import brief as brief_module
-from backstory.recall import live, past
-from backstory.recall.search import SearchAnswer
-from backstory.recall.search import search as recall_search
+from backstory.recall import live
 from backstory.recall.view import COLUMNS, SOURCE, View, by_ids, view, views
 from backstory.records.codec import Fields, read_fields
 from backstory.records.ids import normalise
-from backstory.records.registry import KINDS, OPERATIONS, STANDINGS, kind_name
+from backstory.records.registry import KINDS, LIVE, STANDINGS, kind_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from backstory.recall.past import Past
+    from backstory.recall.search import SearchAnswer
+
+__all__ = (
+    "BriefAnswer", "Case", "Detail", "Pair", "SearchAnswer", "View", "Why", "brief", "case", "conflicts", "get",
+    "one_view", "review_queue", "search", "show", "stale", "timeline", "tombstones", "why",
+)  # fmt: skip
 
 
 class Detail(msgspec.Struct, frozen=True):
@@ -64,19 +72,6 @@ class Pair(msgspec.Struct, frozen=True):
     call: str
 
 
-class BriefAnswer(msgspec.Struct, frozen=True):
-    """The brief as a session gets it ("" when there is nothing to say), and why each line is in it."""
-
-    text: str
-    tokens: int
-    budget: int
-    stale: int
-    left_out: int
-    ids: tuple[str, ...]
-    working_set: tuple[str, ...]
-    reasons: tuple[dict[str, object], ...]
-
-
 def get(project: Project, kind: str | None = None, *, limit: int = 1_000) -> list[View]:
     """Every live entry, newest first, of one kind or of all."""
     where = f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE}"
@@ -119,6 +114,8 @@ def search(
     wrong = sorted(set(standings) - set(STANDINGS))
     if wrong:
         raise BackstoryError(f"{wrong[0]!r} is no standing.", hint=f"Standings are: {', '.join(STANDINGS)}.")
+    from backstory.recall.search import search as recall_search
+
     names = [_kind(kind) for kind in kinds]
     place = relative(project.root, path) if path else None
     if as_of is not None or known_at is not None:
@@ -146,15 +143,20 @@ def _search_past(
     project: Project, query: str, limit: int, kinds: list[str], path: str | None, as_of: int | None, known: int | None
 ) -> SearchAnswer:
     """Search over everything, then keep what held or was live at that time."""
+    from backstory.recall.search import SearchAnswer
+    from backstory.recall.search import search as recall_search
+
     held = _past(project, as_of, known)
     wide = recall_search(project.db, query, project.now, limit=200, kinds=kinds, standings=STANDINGS, path=path)
-    hits = [hit for hit in wide.hits if hit.ref in held and held[hit.ref].standing in past.LIVE]
+    hits = [hit for hit in wide.hits if hit.ref in held and held[hit.ref].standing in LIVE]
     views_now = {hit.ref: _as_then(hit.entry, held[hit.ref].standing) for hit in hits if hit.entry}
     shown = tuple(msgspec.structs.replace(hit, entry=views_now.get(hit.ref)) for hit in hits[:limit])
     return SearchAnswer(query, shown, (), len(hits) > limit)
 
 
-def _past(project: Project, as_of: int | None, known: int | None) -> dict[str, past.Past]:
+def _past(project: Project, as_of: int | None, known: int | None) -> dict[str, Past]:
+    from backstory.recall import past
+
     if as_of is not None:
         return past.as_of(project.db, as_of, known)
     assert known is not None
@@ -185,8 +187,6 @@ def show(project: Project, ref: str) -> Detail:
 
 def why(project: Project, path: str, cwd: str = "") -> Why:
     """Everything known about a file or folder, and what it rests on."""
-    import os
-
     place = relative(project.root, path, cwd)
     db, now = project.db, project.now
     former = _former_names(project, place)
@@ -297,6 +297,7 @@ def stale(project: Project, *, limit: int = 200) -> list[View]:
 def conflicts(project: Project) -> list[Pair]:
     """Pairs that say different things: contested ones first, then those found by comparing."""
     db, now = project.db, project.now
+    compare_all(project)
     pairs: dict[tuple[str, str], str] = {}
     rows = db.execute("SELECT id, contested_with FROM entries WHERE standing = 'contested' ORDER BY id").fetchall()
     for id_, text in rows:
@@ -321,51 +322,16 @@ def review_queue(project: Project) -> list[View]:
 
 
 def tombstones(project: Project) -> list[dict[str, object]]:
-    """What is rejected: key, value or entry, by whom and why."""
+    """What is rejected: key, value or entry, by whom and why. Its standing is said: nobody shall take it for true."""
     rows = project.db.execute(
         "SELECT t.key, t.at, t.by_name, t.reason, t.target, coalesce(e.summary, t.value) FROM tombstones AS t"
         " LEFT JOIN entries AS e ON e.id = t.target ORDER BY t.at, t.key"
     )
     names = ("key", "at", "by", "reason", "entry", "value")
-    return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def brief(
-    project: Project, *, paths: Sequence[str] = (), budget: int = 0, cwd: str = "", session: str = ""
-) -> BriefAnswer:
-    """The brief for the working set: what git and the last session say, or the `paths` that are named."""
-    named = tuple(relative(project.root, path, cwd) for path in paths)
-    files = named or working_set(project.db, project.root, project.config.places.git_dir, seconds=5.0)
-    settings = project.config.settings
-
-    def make() -> brief_module.Brief:
-        return brief_module.make(project.db, project.config.name, files, settings, project.now, budget, session)
-
-    made = make()
-    if recheck(project, made.ids):
-        made = make()
-    reasons = tuple(
-        {"id": id_, "score": round(score, 4), "file_match": match, "event_match": event}
-        for id_, _, score, match, event in made.lines
-    )
-    return BriefAnswer(
-        made.text,
-        made.tokens,
-        budget or settings.brief_tokens,
-        made.stale,
-        made.left_out,
-        tuple(made.ids),
-        files,
-        reasons,
-    )
+    return [{"standing": "rejected", **dict(zip(names, row, strict=True))} for row in rows]
 
 
 def one_view(project: Project, id_: str) -> View:
     """The view of an entry by its whole id."""
     row = project.db.execute(f"SELECT {COLUMNS} FROM {SOURCE} WHERE e.id = ?", (id_,)).fetchone()
     return view(project.db, row, project.now)
-
-
-def known_operations() -> tuple[str, ...]:
-    """The names of all operations."""
-    return tuple(OPERATIONS)

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Mapping
 
+from backstory.errors import BackstoryError
 from backstory.records.event import AGENT, HOOK, IMPORT, PERSON, By
 
 # Variables that mark a command as run by an agent, and the agent's name.
@@ -40,11 +41,33 @@ def at_terminal(env: Mapping[str, str] | None = None, *, terminal: bool | None =
     """The writer of a command: `person` names whoever sits there when it is a person."""
     env = os.environ if env is None else env
     if terminal is None:
-        terminal = sys.stdin.isatty() and sys.stderr.isatty()
+        terminal = _interactive()
     agent = agent_name(env)
     if terminal and not agent:
         return By(kind=PERSON, name=person or env.get("USER", "") or env.get("USERNAME", ""))
     return By(kind=AGENT, name=agent or "command line", session=session_id(env))
+
+
+def writer(root: str) -> By:
+    """The writer of a command in the project at `root`; a person goes by the name that git knows."""
+    by = at_terminal()
+    if by.kind != PERSON:
+        return by
+    from backstory.sources.git.blobs import user_name
+
+    try:
+        name = user_name(root)
+    except BackstoryError:
+        name = None
+    return By(kind=PERSON, name=name[:100]) if name else by
+
+
+def _interactive() -> bool:
+    """Whether stdin and stderr are a terminal; a stream that is closed or absent is none."""
+    try:
+        return bool(sys.stdin and sys.stderr and sys.stdin.isatty() and sys.stderr.isatty())
+    except ValueError:
+        return False
 
 
 def agent_name(env: Mapping[str, str]) -> str:

@@ -21,11 +21,13 @@ from backstory.records.codec import Fields, event_from, read_event, to_fields
 from backstory.records.event import AGENT, HOOK, IMPORT, PERSON, By, Entry
 from backstory.records.hostile import is_directive
 from backstory.records.ids import new_id
-from backstory.records.times import format_instant
+from backstory.records.times import MICROS, format_instant, parse_instant
 from backstory.records.value import similarity, value_key
-from backstory.sources.git.head import head_commit
+from backstory.sources.git.head import head_id
 
 RESEMBLES = 0.75
+# The last day that an instant can be written for, in microseconds.
+_END = 253_402_214_400 * MICROS
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -51,17 +53,19 @@ def record(project: Project, by: By, kind: str, fields: dict[str, Any], *, cwd: 
     `cwd` is the folder that relative paths are taken from. `BackstoryError` when it is refused.
     """
     clean, redacted = validation.prepare(project, kind, fields, cwd)
+    _refuse_pin(by, clean)
     clean |= {"kind": kind, "by": msgspec.to_builtins(by), "id": new_id(project.now), "at": format_instant(project.now)}
     entry = _typed(clean)
-    _refuse_rejected(project, entry)
-    known = _withdrawn(project, entry)
+    refuse_rejected(project, entry)
+    known = withdrawn(project, entry)
     if known and by.kind in (HOOK, IMPORT):
         return Outcome(
             "dropped", known[0], kind, known[1], redacted, notes=(f"it says what {known[0]} said, {known[1]}",)
         )
-    twin = _duplicate(project, entry)
+    twin = twin_of(project, entry)
     if twin:
         return _corroborate(project, by, twin, entry, redacted)
+    _refuse_second_fix(project, entry)
     held = _hold_back(project, entry, known)
     clean |= {"held": held} if held else {}
     clashes = conflicts.against(project.db, conflicts.side_of(entry), project.now, entry.supersedes)
@@ -76,6 +80,23 @@ def write(project: Project, events: list[Fields]) -> list[Fields]:
     return sealed
 
 
+def operation(project: Project, by: By, fields: Fields) -> Fields:
+    """An operation ready to be written, later than all that was said about its target: clocks go back at times."""
+    moment = max(project.now, _last_word(project, fields) + 1)
+    placed = {"by": msgspec.to_builtins(by), "id": new_id(moment), "at": format_instant(moment)}
+    return {**fields, **placed, **({"branch": project.branch} if project.branch else {})}
+
+
+def _last_word(project: Project, fields: Fields) -> int:
+    named = [fields[name] for name in ("target", "over") if fields.get(name)]
+    marks = ",".join("?" * len(named))
+    where = f"id IN ({marks}) OR target IN ({marks})"
+    if fields.get("key"):
+        where += " OR kind IN ('reject', 'lift')"
+    row = project.db.execute(f"SELECT max(at) FROM events WHERE {where}", [*named, *named]).fetchone()
+    return min(parse_instant(row[0]), _END) if row[0] else 0
+
+
 def _typed(fields: Fields) -> Entry:
     entry = event_from(fields)
     if not isinstance(entry, Entry):
@@ -87,8 +108,9 @@ def _placed(project: Project, fields: Fields) -> Fields:
     """The event with where it was written: branch, and the commit that the tree stood on."""
     if project.branch:
         fields["branch"] = project.branch
-    if project.config.places.git_dir and not fields.get("commit"):
-        head = head_commit(project.root)
+    places = project.config.places
+    if places.git_dir and not fields.get("commit"):
+        head = head_id(places.git_dir, places.common_dir, project.root)
         if head:
             fields["commit"] = head
     defaults_gone = to_fields(event_from(fields))
@@ -98,7 +120,7 @@ def _placed(project: Project, fields: Fields) -> Fields:
     return {**extra, **defaults_gone}
 
 
-def _refuse_rejected(project: Project, entry: Entry) -> None:
+def refuse_rejected(project: Project, entry: Entry) -> None:
     texts = {value_of(entry), *entry.prose().values()}
     for text in sorted(texts):
         row = project.db.execute(
@@ -116,7 +138,32 @@ def _refuse_rejected(project: Project, entry: Entry) -> None:
         )
 
 
-def _withdrawn(project: Project, entry: Entry) -> tuple[str, str] | None:
+def _refuse_pin(by: By, fields: Fields) -> None:
+    if fields.get("pinned") and by.kind != PERSON:
+        raise BackstoryError(
+            "Nothing was written: only a person may pin an entry.",
+            hint="Record it without the pin, or ask a person to run the command at a terminal.",
+            code=Exit.REFUSED,
+        )
+
+
+def _refuse_second_fix(project: Project, entry: Entry) -> None:
+    """One case is closed once: another fix of it replaces the first or is refused."""
+    if entry.kind != "fix" or not entry.issue:
+        return
+    rows = project.db.execute(
+        "SELECT id, summary FROM live WHERE kind = 'fix' AND case_of = ? ORDER BY at, id", (entry.issue,)
+    ).fetchall()
+    for id_, summary in rows:
+        if id_ not in entry.supersedes:
+            raise BackstoryError(
+                f"Nothing was written: the case is closed already by {id_}: {summary}",
+                hint=f'If the new fix replaces it: `backstory supersede {id_} "text"`; else record an observation.',
+                code=Exit.REFUSED,
+            )
+
+
+def withdrawn(project: Project, entry: Entry) -> tuple[str, str] | None:
     """(id, standing) of an entry that said the same and was retired or superseded, when no live one says it."""
     rows = project.db.execute(
         "SELECT id, standing FROM entries WHERE value_key = ? ORDER BY last_at DESC, id", (value_hash(value_of(entry)),)
@@ -126,13 +173,14 @@ def _withdrawn(project: Project, entry: Entry) -> tuple[str, str] | None:
     return next(((id_, standing) for id_, standing in rows if standing in ("retired", "superseded")), None)
 
 
-def _duplicate(project: Project, entry: Entry) -> str:
+def twin_of(project: Project, entry: Entry) -> str:
     """A live or proposed entry that already says all of this: corrections and additions are no duplicates."""
     if entry.supersedes:
         return ""
     rows = project.db.execute(
-        "SELECT e.id, v.body FROM entries AS e JOIN events AS v ON v.event = e.entry WHERE e.value_key = ? AND e.kind = ?"
-        " AND e.in_tree = 1 AND e.standing IN ('active', 'confirmed', 'contested', 'proposed') ORDER BY e.last_at DESC",
+        "SELECT e.id, v.body FROM entries AS e JOIN events AS v ON v.event = e.entry WHERE e.value_key = ?"
+        " AND e.kind = ? AND e.in_tree = 1 AND e.standing IN ('active', 'confirmed', 'contested', 'proposed')"
+        " ORDER BY e.last_at DESC",
         (value_hash(value_of(entry)), entry.kind),
     ).fetchall()
     for id_, body in rows:
@@ -152,16 +200,7 @@ def _adds_nothing(entry: Entry, other: Entry) -> bool:
 
 
 def _corroborate(project: Project, by: By, twin: str, entry: Entry, redacted: tuple[str, ...]) -> Outcome:
-    event = {
-        "kind": "confirm",
-        "target": twin,
-        "reason": "said again",
-        "by": msgspec.to_builtins(by),
-        "id": new_id(project.now),
-        "at": format_instant(project.now),
-        **({"branch": project.branch} if project.branch else {}),
-    }
-    write(project, [event])
+    write(project, [operation(project, by, {"kind": "confirm", "target": twin, "reason": "said again"})])
     standing = standing_of(project, twin)
     note = f"it says what {twin} says already; that one counts as confirmed once more"
     return Outcome("corroborated", twin, entry.kind, standing, redacted, notes=(note,))

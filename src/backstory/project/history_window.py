@@ -11,31 +11,34 @@ import time
 from collections.abc import Iterable
 
 from backstory.errors import BackstoryError
-from backstory.sources.git.log import (
-    Commit,
-    branch_files,
-    commits,
-    first_parent,
-    is_ancestor,
-    is_shallow,
-    known_commits,
-    landing_positions,
-)
+from backstory.sources.git.run import git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from backstory.sources.git.log import Commit
 
 
 class OutOfTime(Exception):
     """The time budget ran out before git was read; the index keeps what it had."""
 
 
-def refresh(db: sqlite3.Connection, root: str, common_dir: str, head: str | None, deadline: float) -> bool:
-    """Bring commits up to `head`; True when anything changed. Inside the caller's transaction.
+def refresh(
+    db: sqlite3.Connection, root: str, common_dir: str, head: str | None, folded: set[int], deadline: float
+) -> set[str]:
+    """Bring commits up to `head`; the paths whose history or content may differ from before. Inside a transaction.
 
+    `folded` are the entries that changed: with the head where it was, only they can cite a commit not seen before.
     `OutOfTime` at `deadline` (monotonic seconds). `BackstoryError` when git cannot read the repository.
     """
     meta = dict(db.execute("SELECT key, value FROM index_meta WHERE key IN ('git_head', 'git_floor')"))
+    same_head = (head or "") == meta.get("git_head", "")
+    if same_head and not (head and _cite_unknown_commits(db, folded)):
+        return set()
+    from backstory.sources.git.log import branch_files, first_parent, is_ancestor, is_shallow
+
     floor = _floor(db, root, head, meta.get("git_floor", ""))
-    if (head or "") == meta.get("git_head", "") and floor == meta.get("git_floor", ""):
-        return False
+    if same_head and floor == meta.get("git_floor", ""):
+        return set()
     _put(
         db,
         "git_note",
@@ -44,21 +47,46 @@ def refresh(db: sqlite3.Connection, root: str, common_dir: str, head: str | None
     old = meta.get("git_head", "")
     forward = bool(old and head and floor == meta.get("git_floor") and is_ancestor(root, old, head))
     mainline = first_parent(root, head or "HEAD", old) if forward and head and old != head else []
+    touched = _differing(root, old, head)
     if not forward or (mainline and not _continues(db, root, mainline[0], old)):
+        touched |= _paths(db, 0)
         for table in ("commits", "commit_files", "renames"):
             db.execute(f"DELETE FROM {table}")
         mainline = first_parent(root, head, floor) if head and floor else []
         _take(db, root, head, floor, mainline, 1, deadline)
         if floor:
             db.execute("INSERT OR IGNORE INTO commits VALUES (?, 0, 0)", (floor,))
+        touched |= _paths(db, 0)
     elif mainline:
         start = db.execute("SELECT coalesce(max(landed), 0) + 1 FROM commits").fetchone()[0]
         _take(db, root, head, old, mainline, start, deadline)
+        touched |= _paths(db, start)
     db.execute("DELETE FROM branch_files")
     db.executemany("INSERT OR IGNORE INTO branch_files VALUES (?)", ((_text(path),) for path in branch_files(root)))
     _put(db, "git_head", head or "")
     _put(db, "git_floor", floor)
-    return True
+    return touched
+
+
+def _cite_unknown_commits(db: sqlite3.Connection, folded: set[int]) -> bool:
+    query = "SELECT 1 FROM entries WHERE entry = ? AND commit_id <> '' AND commit_id NOT IN (SELECT sha FROM commits)"
+    return any(db.execute(query, (number,)).fetchone() for number in folded)
+
+
+def _paths(db: sqlite3.Connection, start: int) -> set[str]:
+    """Paths that commits touched or renamed, from a landing position on."""
+    rows = db.execute("SELECT DISTINCT path FROM commit_files WHERE landed >= ?", (start,))
+    return {row[0] for row in rows}
+
+
+def _differing(root: str, old: str, head: str | None) -> set[str]:
+    """Paths whose content differs between two heads: what a checkout changed, whatever commits lie between."""
+    if not old or not head or old == head:
+        return set()
+    result = git(["diff-tree", "-r", "--name-only", "--no-renames", "-z", old, head], root, timeout=30.0)
+    if result.code != 0:
+        return set()
+    return {_text(path) for path in result.out.decode("utf-8", "surrogateescape").split("\0") if path}
 
 
 def _text(path: str) -> str:
@@ -68,6 +96,8 @@ def _text(path: str) -> str:
 
 def _floor(db: sqlite3.Connection, root: str, head: str | None, known: str) -> str:
     """The oldest cited commit in HEAD's history; what was the floor stays while nothing older is cited."""
+    from backstory.sources.git.log import is_ancestor, known_commits
+
     if not head:
         return ""
     rows = db.execute(
@@ -84,6 +114,8 @@ def _floor(db: sqlite3.Connection, root: str, head: str | None, known: str) -> s
 
 
 def _continues(db: sqlite3.Connection, root: str, first: str, old: str) -> bool:
+    from backstory.sources.git.log import commits
+
     parents = next(iter(commits(root, include=first, max_count=1))).parents
     return bool(parents) and parents[0] == old
 
@@ -91,6 +123,8 @@ def _continues(db: sqlite3.Connection, root: str, first: str, old: str) -> bool:
 def _take(
     db: sqlite3.Connection, root: str, head: str | None, exclude: str, mainline: list[str], start: int, deadline: float
 ) -> None:
+    from backstory.sources.git.log import commits, landing_positions
+
     if not head or not mainline:
         return
     found: list[Commit] = []

@@ -8,14 +8,19 @@ Everything else is reported; nothing is repaired here.
 from __future__ import annotations
 
 import os
+import re
 
 from backstory.config import FOLDER
 from backstory.index.ingest import JOURNAL, LOG
 from backstory.log import heads
+from backstory.log.names import SUFFIX, stem
 from backstory.project.opened import Project
 from backstory.sources.git.blobs import blob_known, show
+from backstory.sources.git.run import git
 
+_LOSSES = "('lost', 'committed', 'journal', 'rollback')"
 _KINDS = "('lost', 'committed', 'journal', 'rollback', 'forged')"
+_HASH = re.compile(rb'"h"\s*:\s*"([0-9a-f]{32})"')
 
 
 def compare(project: Project, touched: set[int], *, structural: bool) -> None:
@@ -24,9 +29,11 @@ def compare(project: Project, touched: set[int], *, structural: bool) -> None:
     `structural`: a file was replaced, came or went, so that all lines are compared and not only the new ones.
     """
     db = project.db
-    if structural:
-        db.execute(f"DELETE FROM problems WHERE why IN {_KINDS}")
+    # What was wrong may have been put right by a mere append to the file.
+    if structural or db.execute(f"SELECT EXISTS (SELECT 1 FROM problems WHERE why IN {_LOSSES})").fetchone()[0]:
+        db.execute(f"DELETE FROM problems WHERE why IN {_LOSSES}")
         _lost_lines(project)
+        _changed_in_git(project)
     _forged_lines(project, touched)
     _seen_heads(project)
 
@@ -52,6 +59,16 @@ def _lost_lines(project: Project) -> None:
             _report(project, f"{LOG}/{name}", why, f"{count} lines are only in the journal")
 
 
+def _changed_in_git(project: Project) -> None:
+    """Shards of other writers, which no journal here knows: lines that git has and the tree has not."""
+    if not project.config.places.git_dir or project.config.private:
+        return
+    result = git(["diff-files", "--name-only", "-z", "--", f"{FOLDER}/log"], project.root)
+    for path in sorted(set(result.out.decode("utf-8", "surrogateescape").split("\0"))) if result.code == 0 else ():
+        if path.endswith(SUFFIX) and unexplained(project, stem(path)) == "committed":
+            _report(project, f"{LOG}/{stem(path)}", "committed", "git has more lines")
+
+
 def unexplained(project: Project, name: str) -> str:
     """ "" when git explains the present content of a shard, else `committed` or `lost`."""
     path = f"{FOLDER}/log/{name}.jsonl"
@@ -65,7 +82,8 @@ def unexplained(project: Project, name: str) -> str:
         return "committed" if staged is not None else ""
     if staged == data:
         return ""
-    if staged is not None and set(staged.split(b"\n")) - set(data.split(b"\n")):
+    # By hash, which a redacted line keeps.
+    if staged is not None and set(_HASH.findall(staged)) - set(_HASH.findall(data)):
         return "committed"
     return "" if blob_known(project.root, data) else "lost"
 

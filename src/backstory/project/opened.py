@@ -7,8 +7,10 @@ import time
 from types import TracebackType
 
 from backstory.config import Config
-from backstory.records.registry import KINDS
 from backstory.sources.git.head import branch_name
+
+# Found by reading, but no sign that anything was tampered with or lost.
+NOTES = ("marker", "version")
 
 
 class Project:
@@ -35,6 +37,12 @@ class Project:
         """The work tree's folder."""
         return self.config.root
 
+    def problem_count(self) -> int:
+        """How many things the last read of the files found wrong; notes aside."""
+        marks = ",".join("?" * len(NOTES))
+        query = f"SELECT count(*) FROM problems WHERE why NOT IN ({marks})"
+        return int(self.db.execute(query, NOTES).fetchone()[0])
+
     @property
     def projects(self) -> tuple[str, ...]:
         """The ids that lines of this log may be bound to."""
@@ -51,8 +59,3 @@ class Project:
 def now_micros() -> int:
     """The clock, read once per command."""
     return time.time_ns() // 1000
-
-
-def kinds_known() -> tuple[str, ...]:
-    """The names of all kinds of entry."""
-    return tuple(KINDS)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from backstory.errors import BackstoryError, Exit
 from backstory.index.folding import value_hash, value_of
-from backstory.project.gateway import Outcome, standing_of, write
+from backstory.project.gateway import Outcome, operation, standing_of, write
 from backstory.project.opened import Project
 from backstory.project.resolve import entry_id
 from backstory.project.validation import _clean
 from backstory.records import secrets
 from backstory.records.codec import read_event
 from backstory.records.event import AGENT, PERSON, By, Entry
-from backstory.records.ids import new_id, normalise
-from backstory.records.times import format_instant
+from backstory.records.ids import normalise
 
 REASON_LIMIT = 1_000
 PERSON_ONLY = ("approve", "reject", "lift", "resolve")
@@ -27,24 +24,49 @@ ACTIONS = ("confirm", "retire", "reject", "lift", "approve", "contest", "resolve
 def operate(project: Project, by: By, action: str, target: str, *, reason: str = "", **extra: Any) -> Outcome:
     """Do `action` to the entry that `target` names. `BackstoryError` when it is refused; nothing is written then.
 
-    `extra`: `over` and `both` of a resolution, `against` of a contest, `successor` of a retirement.
+    `extra`: `over` and `both` of a resolution, `against` of a contest, `successor` of a retirement or supersession.
     """
     _may(by, action)
     reason = _reason(action, reason)
     id_ = entry_id(project.db, target)
     entry, standing = load(project, id_)
     _sensible(action, entry, standing, by)
-    fields: dict[str, Any] = {"kind": action, "target": id_, "reason": reason}
+    # A supersession between two entries that both exist is a retirement with a successor.
+    fields: dict[str, Any] = {"kind": "retire" if action == "supersede" else action, "target": id_, "reason": reason}
     for name in ("over", "against", "successor"):
         if extra.get(name):
             fields[name] = entry_id(project.db, str(extra[name]))
+    if fields["kind"] == "retire":
+        _succeeds(project, action, id_, fields.get("successor", ""))
     if extra.get("both"):
         fields["both"] = True
     if action in ("reject", "lift"):
         fields["key"] = value_hash(value_of(entry))
     _append(project, by, fields)
     now = standing_of(project, id_)
+    if now == "contested" and fields.get("successor"):
+        # An agent may not replace what a person confirmed: both sides are in doubt, and each shows the other.
+        _append(project, by, {"kind": "contest", "target": fields["successor"], "against": id_, "reason": reason})
     return Outcome("recorded", id_, entry.kind, now, notes=_notes(action, standing, now))
+
+
+def _succeeds(project: Project, action: str, id_: str, successor: str) -> None:
+    """Refuse a supersession by nothing, by the entry itself, or by what does not count."""
+    if not successor:
+        if action == "supersede":
+            raise BackstoryError(
+                f"Nothing is named that takes the place of {id_}.", hint="Name the entry that replaces it."
+            )
+        return
+    if successor == id_:
+        raise BackstoryError(f"{id_} cannot take its own place.", hint="Name another entry.")
+    _, standing = load(project, successor)
+    if standing not in ("active", "confirmed", "contested"):
+        raise BackstoryError(
+            f"{successor} is {standing}; it cannot take the place of another entry.",
+            hint="Name an entry that counts.",
+            code=Exit.REFUSED,
+        )
 
 
 def reject_value(project: Project, by: By, value: str, reason: str) -> Outcome:
@@ -86,14 +108,7 @@ def load(project: Project, id_: str) -> tuple[Entry, str]:
 
 def _append(project: Project, by: By, fields: dict[str, Any]) -> None:
     given = {name: value for name, value in fields.items() if value not in ("", None)}
-    event = {
-        **given,
-        "by": msgspec.to_builtins(by),
-        "id": new_id(project.now),
-        "at": format_instant(project.now),
-        **({"branch": project.branch} if project.branch else {}),
-    }
-    write(project, [event])
+    write(project, [operation(project, by, given)])
 
 
 def _may(by: By, action: str) -> None:
@@ -125,27 +140,24 @@ def _sensible(action: str, entry: Entry, standing: str, by: By) -> None:
     """Refuse what would have no effect, so that nobody believes it had one."""
     person = by.kind == PERSON
     ended = {"rejected": f"backstory lift {entry.id}", "superseded": f"backstory show {entry.id}"}
-    if action in ("confirm", "approve", "contest", "retire") and standing in ended:
+    if action in ("confirm", "approve", "contest", "retire", "supersede") and standing in ended:
         raise BackstoryError(
             f"{entry.id} is {standing}; it cannot be changed by {action}.",
             hint=f"See `{ended[standing]}`.",
             code=Exit.REFUSED,
         )
-    if standing == "retired" and (
-        entry.redacted or not (person and action in ("confirm", "approve", "reject", "redact"))
-    ):
-        if action != "reject":
-            raise BackstoryError(
-                f"{entry.id} is retired already.",
-                hint=f"`backstory show {entry.id}` says who and why.",
-                code=Exit.REFUSED,
-            )
+    revives = person and not entry.redacted and action in ("confirm", "approve", "redact")
+    rejects = action == "reject" and not entry.redacted
+    if standing == "retired" and not rejects and not revives:
+        raise BackstoryError(
+            f"{entry.id} is retired already.", hint=f"`backstory show {entry.id}` says who and why.", code=Exit.REFUSED
+        )
     if action == "reject" and standing == "rejected":
         raise BackstoryError(f"{entry.id} is rejected already.", hint=f"See `backstory show {entry.id}`.")
 
 
 def _notes(action: str, before: str, after: str) -> tuple[str, ...]:
-    if action == "retire" and after == "contested":
+    if action in ("retire", "supersede") and after == "contested":
         return ("a person had confirmed it: it is contested now and waits for a person",)
     if before == after and action == "confirm":
         return ("its age starts anew",)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 
 from backstory.errors import BackstoryError, Exit
-from backstory.recall.freshness import read_lines
-from backstory.records.anchors import fingerprint, symbol_lines
+from backstory.recall.stamps import read_lines
 from backstory.records.event import FileRef
 
 _LINES = re.compile(r"^(.+?):(\d+)(?:-(\d+))?$", re.DOTALL)
@@ -21,8 +21,8 @@ _SYMBOL = re.compile(r"^(.+?)#([\w.:$<>~-]{1,200})$", re.DOTALL)
 def relative(root: str, path: str, cwd: str = "") -> str:
     """`path` relative to `root`; relative input is taken from `cwd` (default: `root`). `BackstoryError` outside."""
     text = path.strip()
-    if not text or "\0" in text:
-        raise BackstoryError("A path is empty or holds a NUL byte.", hint="Name a file of this project.")
+    if not text or any(ord(letter) < 32 for letter in text):
+        raise BackstoryError("A path is empty or holds a control character.", hint="Name a file of this project.")
     if os.sep == "/" and "\\" in text and not os.path.lexists(os.path.join(cwd or root, text)):
         text = text.replace("\\", "/")
     if re.match(r"^[A-Za-z]:/", text) and os.sep == "/":
@@ -37,7 +37,15 @@ def relative(root: str, path: str, cwd: str = "") -> str:
             inside = _inside(root, os.path.realpath(base))
     if inside is None:
         raise _outside(path, root)
-    return inside
+    return _spelled(root, inside)
+
+
+def _spelled(root: str, path: str) -> str:
+    """The path as the disk spells it where accents can be composed or not; composed when it is not there."""
+    if path.isascii() or os.path.lexists(os.path.join(root, path)):
+        return path
+    forms = [unicodedata.normalize(form, path) for form in ("NFC", "NFD")]
+    return next((form for form in forms if os.path.lexists(os.path.join(root, form))), forms[0])
 
 
 def _inside(root: str, path: str) -> str | None:
@@ -69,6 +77,8 @@ def cite(root: str, text: str, cwd: str = "") -> FileRef:
 
     `BackstoryError` for a place that does not exist: an anchor must be there when it is dropped.
     """
+    from backstory.records.anchors import fingerprint, symbol_lines
+
     literal = os.path.lexists(os.path.join(cwd or root, text))
     found = None if literal else _LINES.match(text)
     if found and found[2]:

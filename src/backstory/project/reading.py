@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from hashlib import blake2b
 
@@ -12,12 +13,15 @@ from backstory.log import faults
 from backstory.log.names import files, is_shard, stem
 from backstory.log.reader import Line, Problem, check, lines
 from backstory.project.currency import stamp
-from backstory.records.codec import read_fields
+from backstory.records.codec import BadLine, read_event, read_fields
+from backstory.records.event import PERSON, VERSION
 from backstory.records.ids import is_id
 from backstory.records.registry import OPERATIONS
 from backstory.records.times import parse_instant
 
 _TAIL = 4096
+# Fixed width: events are ordered by this text.
+_AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
 
 
 def read_files(config: Config, db: sqlite3.Connection) -> tuple[set[int], bool]:
@@ -28,15 +32,19 @@ def read_files(config: Config, db: sqlite3.Connection) -> tuple[set[int], bool]:
     """
     places = config.places
     ingest = Ingest(db, (config.project, *config.also), JOURNAL if config.private else LOG)
-    states, found = ingest.states(), set()
+    states = ingest.states()
+    paths: dict[tuple[str, str], str] = {}
     reader = _Reading(config, db, ingest)
     for place, folder in ((LOG, places.log_dir), (JOURNAL, places.journal_dir)):
         for path in files(folder) if folder else ():
-            found.add((place, stem(path)))
             reader.file(place, path, states.get((place, stem(path))))
+            paths[(place, stem(path))] = path
     for (place, name), state in states.items():
-        if (place, name) not in found:
+        if (place, name) not in paths:
             ingest.forget(place, name, state)
+    reader.late()
+    for place, name in reader.waiting_for_a_redaction():
+        reader.again(place, paths[(place, name)])
     reader.late()
     faults.trip("refresh.events")
     return ingest.settle(), ingest.structural
@@ -48,8 +56,10 @@ class _Reading:
     def __init__(self, config: Config, db: sqlite3.Connection, ingest: Ingest) -> None:
         self.config, self.db, self.ingest = config, db, ingest
         self.redactions: dict[str, str] = {}
+        self.new_redactions: set[str] = set()
         for (body,) in db.execute("SELECT body FROM events WHERE kind = 'redact'"):
             self._note_redaction(body.encode())
+        self.new_redactions.clear()
         self.waiting: list[tuple[int, Line, str | None, str]] = []
 
     def file(self, place: str, path: str, state: FileState | None) -> None:
@@ -69,26 +79,38 @@ class _Reading:
     def _lines(self, place: str, path: str, file: int, start: int, number: int, mark: str) -> None:
         name, label = stem(path), f"{place}/{stem(path)}"
         shard = name if place == LOG else None
-        if not is_shard(name):
+        if not is_shard(name) and not start:
             self.ingest.problem(label, 0, "shard", "the file's name is not a shard's")
         size = start
         for item in lines(path, start, number):
             if isinstance(item, Problem):
+                size, number = item.end, item.line
                 self.ingest.problem(label, item.line, item.why, item.detail)
-                number = item.line
                 continue
-            size, number = item.offset + len(item.raw) + 1, item.number
+            size, number = item.end, item.number
             if b'"redacted":true' in item.raw:
                 self.waiting.append((file, item, shard, label))
             else:
                 self._take(file, item, shard, label)
-        size = whole_size(path, size)
         self.ingest.end(file, size, number, mark, tail_hash(path, size))
 
     def late(self) -> None:
         """The blanked lines, now that every redact operation is known."""
         for file, line, shard, label in self.waiting:
             self._take(file, line, shard, label)
+        self.waiting.clear()
+
+    def waiting_for_a_redaction(self) -> list[tuple[str, str]]:
+        """Files that were read when a blanked line in them was not yet vouched for, and now is."""
+        rows = self.db.execute("SELECT file, id FROM problems WHERE why = 'hash' ORDER BY file").fetchall()
+        labels = dict.fromkeys(file for file, id_ in rows if id_ in self.new_redactions)
+        return [(place, name) for place, _, name in (label.partition("/") for label in labels)]
+
+    def again(self, place: str, path: str) -> None:
+        """Read a file whole that was read before."""
+        state = self.ingest.states().get((place, stem(path)))
+        file = self.ingest.begin(place, stem(path), state, again=state is not None)
+        self._lines(place, path, file, 0, 0, stamp(os.stat(path)))
 
     def _take(self, file: int, line: Line, shard: str | None, label: str) -> None:
         head = line.head
@@ -97,6 +119,7 @@ class _Reading:
         if why:
             self.ingest.problem(label, line.number, why, "", head.id[:26])
             return
+        self._note_shape(line, label)
         target = ""
         if head.kind in OPERATIONS:
             target = str(read_fields(line.raw).get("target", ""))
@@ -105,14 +128,29 @@ class _Reading:
         new = NewLine(head.id, head.at, head.kind, head.h, head.prev, head.shard, line.number, line.raw, target)
         self.ingest.line(file, new, label)
 
+    def _note_shape(self, line: Line, label: str) -> None:
+        """A line that is whole and ours, yet says something that this version cannot take: kept, and reported."""
+        head = line.head
+        if head.v > VERSION:
+            self.ingest.problem(label, line.number, "version", f"version {head.v}, this is {VERSION}", head.id)
+        try:
+            read_event(line.raw)
+        except BadLine as error:
+            self.ingest.problem(label, line.number, "shape", str(error)[:120], head.id)
+
     def _note_redaction(self, raw: bytes) -> None:
         fields = read_fields(raw)
-        self.redactions[str(fields.get("target", ""))] = str(fields.get("blank", ""))
+        target, blank = str(fields.get("target", "")), str(fields.get("blank", ""))
+        if fields.get("by", {}).get("kind") == PERSON and self.redactions.get(target) != blank:
+            self.redactions[target] = blank
+            self.new_redactions.add(target)
 
 
 def _misshapen(id_: str, at: str, h: str, prev: str) -> str:
     try:
         parse_instant(at)
+        if _AT.fullmatch(at) is None:
+            return "corrupt"
         return "" if is_id(id_) and len(bytes.fromhex(h)) == len(bytes.fromhex(prev)) == 16 else "corrupt"
     except ValueError:
         return "corrupt"
@@ -130,14 +168,3 @@ def tail_hash(path: str, size: int) -> str:
     with open(path, "rb") as file:
         file.seek(max(0, size - _TAIL))
         return blake2b(file.read(min(_TAIL, size)), digest_size=8).hexdigest()
-
-
-def whole_size(path: str, size: int) -> int:
-    """Where the last whole line ends, if bad lines follow the last good one; never beyond the file."""
-    with open(path, "rb") as file:
-        end = file.seek(0, os.SEEK_END)
-        if end <= size:
-            return min(size, end)
-        file.seek(size)
-        cut = file.read().rfind(b"\n")
-    return size if cut < 0 else size + cut + 1

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import msgspec
-
 from backstory.errors import BackstoryError, Exit
-from backstory.index import build
 from backstory.log import faults
 from backstory.log.append import append
 from backstory.log.redact import blank
-from backstory.project.gateway import Outcome
+from backstory.project.catching_up import forget_text
+from backstory.project.gateway import Outcome, operation
 from backstory.project.opened import Project
 from backstory.project.operations import _may, _reason
 from backstory.project.refresh import bring_up_to_date
 from backstory.project.resolve import entry_id
 from backstory.records.codec import blank_hash, read_fields
-from backstory.records.event import PERSON, By
-from backstory.records.ids import new_id
-from backstory.records.times import format_instant
+from backstory.records.event import By
 from backstory.sources.git.run import git
 
 
@@ -30,22 +26,13 @@ def redact(project: Project, by: By, target: str, reason: str) -> Outcome:
     fields = read_fields(row[0].encode())
     if fields.get("redacted"):
         raise BackstoryError(f"{id_} is redacted already.", hint=f"See `backstory show {id_}`.", code=Exit.REFUSED)
-    event = {
-        "kind": "redact",
-        "target": id_,
-        "reason": why,
-        "blank": blank_hash(project.config.project, fields),
-        "by": msgspec.to_builtins(by) | {"kind": PERSON},
-        "id": new_id(project.now),
-        "at": format_instant(project.now),
-        **({"branch": project.branch} if project.branch else {}),
-    }
+    blank_as = blank_hash(project.config.project, fields)
+    event = operation(project, by, {"kind": "redact", "target": id_, "reason": why, "blank": blank_as})
     append(project.config, project.branch, [event], project.now)
     faults.trip("redact.recorded")
     blank(project.config, [id_])
-    build.make(project.db, force=True)
+    forget_text(project)
     bring_up_to_date(project)
-    build.wipe_freed_pages(project.db)
     return Outcome("recorded", id_, row[1], "retired", notes=_what_git_holds(project, id_))
 
 
@@ -57,8 +44,9 @@ def _what_git_holds(project: Project, id_: str) -> tuple[str, ...]:
     commits = found.out.decode("ascii", "replace").split() if found.code == 0 else []
     if not commits:
         return ("the text is gone from the log, the journal and every derived file; no commit holds it",)
+    where = ", ".join(commits[:5])
     return (
-        f"the text is gone from the files, but git still holds it in {len(commits)} commit(s) ({', '.join(commits[:5])})",
-        "to rewrite them: `git filter-repo --path .backstory/log --invert-paths`, commit the present log, force-push, and"
-        " have every clone fetched anew; rotate the secret in any case",
+        f"the text is gone from the files, but git still holds it in {len(commits)} commit(s): {where}",
+        "to rewrite them: `git filter-repo --path .backstory/log --invert-paths`, commit the present log, force-push,"
+        " and have every clone fetched anew; rotate the secret in any case",
     )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import sqlite3
 
 from backstory.errors import BackstoryError
+from backstory.recall.brief import short_id
 from backstory.records.ids import LENGTH, SHORT, normalise
+
+__all__ = ["candidates", "entry_id", "short_id"]
 
 
 def entry_id(db: sqlite3.Connection, typed: str) -> str:

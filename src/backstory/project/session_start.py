@@ -35,7 +35,7 @@ def session_brief(cwd: str, session: str, now: int) -> tuple[str, list[str]]:
         known = store.meta(db)
         if not currency.state(places, store.file_sizes(db), known) and not currency.has_pending(places):
             made = _make(db, places, known, session, now)
-            if not _ground_moved(db, places.root, made.ids):
+            if not _ground_moved(db, places.root, [*made.ids, *brief.withheld(db)]):
                 return made.text, []
         db.close()
     return _slow(cwd, session, now)
@@ -57,7 +57,7 @@ def kept_settings(known: dict[str, str]) -> Settings:
 
 
 def _ground_moved(db: sqlite3.Connection, root: str, ids: list[str]) -> bool:
-    """Whether a file that an entry of the brief cites is no longer as it was when it was judged."""
+    """Whether a file that one of the entries cites is no longer as it was when it was judged."""
     marks = ",".join("?" * len(ids))
     rows = db.execute(
         "SELECT DISTINCT f.path, f.stamp FROM entries AS e CROSS JOIN entry_files AS f ON f.entry = e.entry"
@@ -71,14 +71,14 @@ def _slow(cwd: str, session: str, now: int) -> tuple[str, list[str]]:
     """Everything heavier: refresh, then the same brief. The interpreter may have been started without site-packages."""
     started = time.monotonic()
     try:
-        from backstory.project import answers, refresh
+        from backstory.project import briefing, refresh
     except ImportError:
         import site
 
         site.main()
-        from backstory.project import answers, refresh
+        from backstory.project import briefing, refresh
     config = load(cwd)
     seconds = max(0.1, config.settings.hook_seconds - (time.monotonic() - started) - 0.3)
     with refresh.open_config(config, now=now, seconds=seconds) as project:
-        answer = answers.brief(project, session=session)
+        answer = briefing.brief(project, session=session)
         return answer.text, project.notices

@@ -7,12 +7,26 @@ import re
 
 import msgspec
 
-from backstory.config import FOLDER, MARKER, Config, Places, find, home, projects_below, read_marker, surroundings
+from backstory.config import (
+    FOLDER,
+    MARKER,
+    Config,
+    Places,
+    find,
+    home,
+    projects_below,
+    read_marker,
+    surroundings,
+    title_of,
+)
 from backstory.errors import BackstoryError, Exit
 from backstory.log.lock import held
 from backstory.records.ids import new_id
 
-_ATTRIBUTES_TEXT = "# Lines of the log are appended, never changed: both sides of a merge are kept.\nlog/*.jsonl merge=union text eol=lf\n"
+_ATTRIBUTES_TEXT = """\
+# Lines of the log are appended, never changed: both sides of a merge are kept.
+log/*.jsonl merge=union text eol=lf
+"""
 
 
 class Started(msgspec.Struct, frozen=True):
@@ -36,7 +50,7 @@ def init(start: str, *, private: bool = False, name: str = "", now: int) -> Star
     known = find(start)
     if known is not None and known.root == places.root:
         return _again(known, private)
-    title = _title(name or os.path.basename(places.root))
+    title = title_of(name or os.path.basename(places.root))
     identity = new_id(now)
     text = _marker_text(identity, title, private)
     with held(places.shared_dir):
@@ -45,9 +59,19 @@ def init(start: str, *, private: bool = False, name: str = "", now: int) -> Star
             written.append(_write(places.twin, text))
         if not private or not places.twin:
             written.append(_write(os.path.join(places.root, FOLDER, MARKER), text))
-            written.append(_write(os.path.join(places.root, FOLDER, ".gitattributes"), _ATTRIBUTES_TEXT))
+            written.append(write_attributes(places))
     notes = [] if places.git_dir else ["no git here: freshness knows age and missing files, not commits"]
     return Started(places.root, identity, title, private, False, _shown(places.root, written), tuple(notes))
+
+
+def attributes_path(places: Places) -> str:
+    """The file that tells git to keep both sides of a merge."""
+    return os.path.join(places.root, FOLDER, ".gitattributes")
+
+
+def write_attributes(places: Places) -> str:
+    """Write that file; its path."""
+    return _write(attributes_path(places), _ATTRIBUTES_TEXT)
 
 
 def _place(start: str) -> Places:
@@ -61,7 +85,7 @@ def _place(start: str) -> Places:
             hint="Go into the project's own folder and run `backstory init` there.",
             code=Exit.REFUSED,
         )
-    if places.git_dir and _bare(places):
+    if _bare(places) if places.git_dir else _is_git_dir(places.root):
         raise BackstoryError(
             f"{places.root} is a bare repository and has no files.",
             hint="Go into one of its work trees (`git worktree list`) and run `backstory init` there.",
@@ -87,6 +111,14 @@ def _bare(places: Places) -> bool:
             return re.search(r"^\s*bare\s*=\s*true\s*$", file.read(), re.MULTILINE) is not None
     except OSError:
         return False
+
+
+def _is_git_dir(folder: str) -> bool:
+    """Whether a folder is a repository itself, as `git init --bare` makes it."""
+    parts = ("objects", "refs")
+    return os.path.isfile(os.path.join(folder, "HEAD")) and all(
+        os.path.isdir(os.path.join(folder, part)) for part in parts
+    )
 
 
 def _again(places: Places, private: bool) -> Started:
@@ -133,12 +165,6 @@ def _marker_text(project: str, name: str, private: bool) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _title(text: str) -> str:
-    """A project name for display: printable, without marks that could close the brief's fence."""
-    clean = "".join(letter for letter in text if letter.isprintable() and letter not in "<>\"'`[]\\")
-    return " ".join(clean.split())[:60] or "project"
 
 
 def _write(path: str, text: str) -> str:

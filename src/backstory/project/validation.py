@@ -8,20 +8,24 @@ from typing import Any
 from backstory.errors import BackstoryError, Exit
 from backstory.project.opened import Project
 from backstory.project.paths import cite, relative
+from backstory.project.resolve import candidates, entry_id
 from backstory.records import secrets
 from backstory.records.codec import Fields, shape_of
 from backstory.records.event import DETAIL_LIMIT, SUMMARY_LIMIT
-from backstory.records.ids import normalise
+from backstory.records.ids import LENGTH, normalise
 from backstory.records.kinds.trial import OUTCOMES
 from backstory.records.registry import KINDS, kind_name
 from backstory.records.times import format_instant, parse_instant
-from backstory.project.resolve import candidates, entry_id
+from backstory.sources.git.objects import resolve
 
 WITHHELD = "[withheld: the redaction of secrets failed]"
 # Set by the gateway alone.
-_NOT_FROM_OUTSIDE = frozenset("id v kind at by h prev shard branch origin held redacted".split())
+NOT_FROM_OUTSIDE = frozenset(
+    ("id", "v", "kind", "at", "by", "h", "prev", "shard", "branch", "origin", "held", "redacted")
+)
 _LIST_LIMIT, _ITEM_LIMIT, _FILES_LIMIT = 50, 1_000, 100
 _WORD_LIMITS = {"path": 4_096, "issue": 200, "ticket": 300, "commit": 64, "scope": 1_000, "name": 200, "command": 4_000}
+_HEX = re.compile(r"^[0-9a-f]{7,64}$")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
@@ -31,8 +35,8 @@ def prepare(project: Project, kind: str, fields: dict[str, Any], cwd: str = "") 
         near = kind_name(kind)
         hint = f"Did you mean `{near}`?" if near else f"Kinds are: {', '.join(KINDS)}."
         raise BackstoryError(f"{kind[:60]!r} is no kind of entry.", hint=hint)
-    given = {name: value for name, value in fields.items() if value not in (None, "", (), [])}
-    unknown = sorted(set(given) - set(shape_of(kind)) | (set(given) & _NOT_FROM_OUTSIDE))
+    given = {name: value for name, value in fields.items() if value is not False and value not in (None, "", (), [])}
+    unknown = sorted(set(given) - set(shape_of(kind)) | (set(given) & NOT_FROM_OUTSIDE))
     if unknown:
         raise BackstoryError(
             f"A {kind} has no field {unknown[0][:60]!r} that may be set.", hint=f"See `backstory show --fields {kind}`."
@@ -50,7 +54,9 @@ def prepare(project: Project, kind: str, fields: dict[str, Any], cwd: str = "") 
     clean, found = _redacted(given)
     if files:
         unique = {(ref.path, ref.lines, ref.symbol): ref for ref in files}
-        clean["files"] = [_builtins(ref) for ref in unique.values()]
+        paths, in_paths = _redacted({ref.path: ref.path for ref in files})
+        clean["files"] = [{**_builtins(ref), "path": paths[ref.path]} for ref in unique.values()]
+        found = tuple(dict.fromkeys((*found, *in_paths)))
     return clean, found
 
 
@@ -76,7 +82,7 @@ def _summary(given: Fields) -> None:
     if not isinstance(text, str) or not text.strip():
         raise BackstoryError("The summary is empty.", hint="Say it in one line: what, and if it fits, why.")
     summary = " ".join(_clean(text).split())
-    if not summary:
+    if not any(letter.isprintable() and not letter.isspace() for letter in summary):
         raise BackstoryError("The summary holds no text.", hint="Say it in one line: what, and if it fits, why.")
     if len(summary) > SUMMARY_LIMIT:
         raise BackstoryError(
@@ -99,6 +105,8 @@ def _sizes(given: Fields) -> None:
                     hint="Keep what the next reader needs, and cite a file that holds the rest.",
                     code=Exit.REFUSED,
                 )
+        if name in ("files", "path", "scope"):
+            continue  # A path with a control character is refused, not changed into another one.
         if isinstance(value, str) and name != "summary":
             given[name] = _clean(value).strip()
         elif isinstance(value, list):
@@ -114,14 +122,39 @@ def _clean(text: str) -> str:
 def _links(project: Project, given: Fields) -> None:
     if "supersedes" in given:
         given["supersedes"] = [entry_id(project.db, item) for item in given["supersedes"]]
-    issue = given.get("issue")
-    if issue:
-        name = normalise(issue)
-        found = candidates(project.db, name) if name else []
-        if len(found) == 1:
-            given["issue"] = found[0][0]
+    if given.get("issue"):
+        given["issue"] = _case(project, given["issue"])
+    if given.get("commit"):
+        given["commit"] = _commit(project, given["commit"])
     if given.get("scope"):
         given["scope"] = relative(project.root, given["scope"])
+
+
+def _case(project: Project, typed: str) -> str:
+    """The whole id of the issue that `typed` names or whose case it belongs to; an outside number stays as it is."""
+    name = normalise(typed)
+    if not name or (len(name) < LENGTH and not candidates(project.db, name)):
+        return typed
+    id_ = entry_id(project.db, typed)
+    kind, case = project.db.execute("SELECT kind, case_of FROM entries WHERE id = ?", (id_,)).fetchone()
+    if kind != "issue" and not case:
+        raise BackstoryError(
+            f"{id_} is a {kind}, no issue.", hint="`backstory timeline --kind issue` lists issues with their ids."
+        )
+    return str(case or id_)
+
+
+def _commit(project: Project, typed: str) -> str:
+    """The full id of a commit that the repository knows; an id that it does not know stays as it is."""
+    known = None
+    if project.config.places.git_dir:
+        answers, _ = resolve(project.root, [f"{typed}^{{commit}}"])
+        known = answers[0][0] if answers and answers[0] else None
+    if known is None and not _HEX.match(typed):
+        raise BackstoryError(
+            f"{typed[:60]!r} is no commit that git knows here.", hint="`git log --oneline` lists commits."
+        )
+    return known or typed
 
 
 def _times(given: Fields) -> None:

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 import msgspec
 
 from backstory.config import Config
+from backstory.errors import BackstoryError
 from backstory.index import build
 from backstory.log.lock import held
 from backstory.log.names import files, stem
 from backstory.log.reader import WHY, tail_of
 from backstory.project import integrity
-from backstory.project.opened import Project
+from backstory.project.opened import NOTES, Project
 from backstory.project.reading import read_files
 
-# Found by reading, but no sign that anything was tampered with or lost.
-NOTES = ("marker", "version")
 FIXES = {
     "marker": "`backstory doctor --fix` removes the markers; no event is lost",
     "torn": "kept as it is: a write was cut short and the event was never confirmed to its writer",
     "corrupt": "kept as it is; repair it by hand, or restore the file from git",
-    "hash": "restore the line from git or from another clone; to change an entry, supersede it",
-    "project": "remove the line, or add the project's id to `also` in project.toml if the two were joined",
+    "hash": "restore the line from git or from another clone, and supersede an entry instead of editing it; if two"
+    " memories were joined, name the other id under `also` in project.toml",
     "shard": "put the line back into the file whose name it carries",
     "prev": "`backstory doctor --fix` puts back what the journal has; else restore the file from git",
     "order": "restore the file from git",
@@ -33,6 +34,7 @@ FIXES = {
     "committed": "`git checkout -- .backstory/log` or `backstory doctor --fix` puts them back",
     "journal": "restore the folder from a backup; `backstory doctor --fix` accepts what is there",
     "rollback": "restore the folder from a backup; `backstory doctor --fix` accepts what is there",
+    "shape": "kept as it is and counted for nothing; supersede it, or use the version that wrote it",
     "long": "remove the line; events have at most 64 KiB",
     "unreadable": "make the file readable",
 }
@@ -67,7 +69,7 @@ def verify(config: Config, now: int) -> Report:
     """Check the whole log and journal of a project. Takes the writers' lock, so that no line is half written."""
     db = build.in_memory()
     project = Project(config, db, now)
-    with held(config.places.shared_dir):
+    with _quiet(config):
         db.execute("BEGIN")
         touched, _ = read_files(config, db)
         integrity.compare(project, touched, structural=True)
@@ -94,6 +96,17 @@ def verify(config: Config, now: int) -> Report:
     )
     db.close()
     return report
+
+
+@contextmanager
+def _quiet(config: Config) -> Iterator[None]:
+    """The writers' lock; without it where it cannot be had, for a store that nobody can write may still be checked."""
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(held(config.places.shared_dir))
+        except BackstoryError:
+            pass
+        yield
 
 
 def problems(project: Project) -> list[Finding]:

@@ -66,7 +66,7 @@ class Candidate:
         self.heading = CONFLICTS if row[8] == "contested" else _HEADING.get(str(row[2]), "Notes")
         self.line, self.cost = str(row[4]), int(str(row[5]))
         if not row[6]:
-            away = f" [{AWAY}{row[7] or 'unknown'}]"
+            away = f" [{AWAY}{_branch(str(row[7]))}]"
             self.line, self.cost = self.line + away, self.cost + estimate(away)
         self.match = 0.0
         self.event = False
@@ -131,6 +131,11 @@ def _candidates(
     pinned = f"{fresh} AND e.pinned = 1 ORDER BY e.last_at DESC, e.id LIMIT {MAX_RECENT}"
     take(db.execute(f"SELECT {_COLUMNS} FROM live AS e WHERE {pinned}", {"now": now}))
     return found
+
+
+def _branch(name: str) -> str:
+    """A branch's name inside a line: it comes from the log, so it may hold anything."""
+    return "".join(letter for letter in name if letter.isprintable() and letter not in "<>")[:80] or "unknown"
 
 
 def _marks(names: Sequence[str], prefix: str, params: dict[str, object]) -> str:
@@ -201,13 +206,19 @@ def short_id(db: sqlite3.Connection, id_: str) -> str:
     return id_
 
 
+def withheld(db: sqlite3.Connection) -> list[str]:
+    """The newest entries under which the ground had moved: their files may be back as they were."""
+    query = f"SELECT e.id FROM live AS e WHERE e.moved <> '' ORDER BY e.last_at DESC LIMIT {MAX_RECENT}"
+    return [row[0] for row in db.execute(query)]
+
+
 def count_stale(db: sqlite3.Connection, now: int) -> int:
     """Live entries of this tree that are withheld because the ground moved."""
     known = dict(
-        db.execute("SELECT key, value FROM index_meta WHERE key IN ('stale_count', 'stale_from', 'stale_until')")
+        db.execute("SELECT key, value FROM index_meta WHERE key IN ('count:stale', 'stale_from', 'stale_until')")
     )
     if known and int(known["stale_from"]) <= now < int(known["stale_until"]):
-        return int(known["stale_count"])
+        return int(known["count:stale"])
     where = f"{live.IN_FORCE} AND {live.HERE} AND {live.SPEAKS} AND {live.STALE}"
     return int(db.execute(f"SELECT count(*) FROM live AS e WHERE {where}", {"now": now}).fetchone()[0])
 
@@ -262,7 +273,7 @@ def _totals(db: sqlite3.Connection, now: int) -> dict[str, int]:
     """How many fresh entries each section has in all, as the last refresh counted them."""
     rows = db.execute("SELECT key, value FROM index_meta WHERE key LIKE 'count:%'")
     totals = {_HEADING[key[6:]]: int(value) for key, value in rows if key[6:] in _HEADING}
-    row = db.execute("SELECT value FROM index_meta WHERE key = 'contested_count'").fetchone()
+    row = db.execute("SELECT value FROM index_meta WHERE key = 'count:contested'").fetchone()
     return {**totals, CONFLICTS: int(row[0]) if row else 0}
 
 

@@ -1,59 +1,31 @@
-"""Which entries say different things about one subject. Deterministic, from words and cited files alone.
+"""Which live entries clash with one, and the table of conflicts in the index.
 
-Four signs, each with a measured false-alarm guard in the tests:
-
-- opposite: the same words, one side negated; or an opposite pair (enable and disable) among shared words
-- different: the same sentence but for one slot (`Use tabs for indentation`, `Use spaces for indentation`)
-- turned down: one side is among the other's rejected alternatives
-- similar: close wording without a sign of conflict; offered for superseding, never listed as a conflict
+What a clash is, is judged by `clashes.compare`; here candidates are looked up through indexes, bounded, so that a
+write costs the same at any size of the log.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 
+from backstory.index.documents import rowid_range
 from backstory.recall import live
+from backstory.recall.clashes import Side, compare, content, words_of
 from backstory.records.codec import read_event
 from backstory.records.event import Entry
-from backstory.records.value import similarity, value_key
 
 KINDS = ("decision", "pattern")
+# Suggestions of what a new entry may replace; more are no help.
+MAX_SIMILAR = 2
 MAX_CANDIDATES = 40
-SIMILAR = 0.6
-
-_NEGATIONS = frozenset(
-    "not no never dont doesnt cannot cant wont without avoid stop drop disallow forbid ban nor isnt arent shouldnt"
-    " mustnt neither".split()
-)
-_STOP = frozenset(
-    "a an and are as at be by do for from has have in into is it its of on or our so that the their then this to use"
-    " uses used using was we were when where which will with all any always must should only every keep make".split()
-)
-_SCOPING = frozenset(
-    "for in on when of to with from by at under inside during while within per via after before".split()
-)
-_OPPOSITES = (
-    ("enable", "disable"), ("enabled", "disabled"), ("allow", "forbid"), ("allow", "deny"), ("always", "never"),
-    ("sync", "async"), ("synchronous", "asynchronous"), ("add", "remove"), ("include", "exclude"), ("on", "off"),
-    ("true", "false"), ("required", "optional"), ("public", "private"), ("mutable", "immutable"), ("lazy", "eager"),
-    ("strict", "lenient"), ("tabs", "spaces"), ("merge", "rebase"), ("keep", "drop"), ("keep", "remove"),
-    ("before", "after"), ("serial", "parallel"), ("monorepo", "multirepo"), ("opt-in", "opt-out"),
-)  # fmt: skip
-
-
-class Side(msgspec.Struct, frozen=True):
-    """What is compared: the sentence, what it turned down, the cited paths, the scope."""
-
-    id: str
-    kind: str
-    summary: str
-    turned_down: tuple[str, ...] = ()
-    paths: frozenset[str] = frozenset()
-    scope: str = ""
+# Words looked up, the longest first, and the newest entries read for each.
+MAX_WORDS, MAX_ROWS = 10, 100
 
 
 class Clash(msgspec.Struct, frozen=True):
@@ -74,97 +46,35 @@ def side_of(entry: Entry) -> Side:
     )
 
 
-def compare(one: Side, other: Side) -> tuple[str, str]:
-    """(sign, why) of two sides; ("", "") when they are about different things or agree."""
-    if one.scope and other.scope and one.scope != other.scope:
-        return "", ""
-    a, b = value_key(one.summary).split(), value_key(other.summary).split()
-    for first, second in ((one, other), (other, one)):
-        down = _turned_down(first, second)
-        if down:
-            return "turned down", down
-    shared_file = bool(one.paths & other.paths)
-    for sign, why in (_opposite(a, b, shared_file), _different(a, b, shared_file)):
-        if sign:
-            return sign, why
-    close = similarity(one.summary, other.summary) >= SIMILAR and value_key(one.summary) != value_key(other.summary)
-    return ("similar", "nearly the same words") if close else ("", "")
+def against(
+    db: sqlite3.Connection, side: Side, now: int, exclude: Iterable[str] = (), *, below: int = 0, suggest: bool = True
+) -> list[Clash]:
+    """Live entries of this tree that clash with `side` or resemble it, conflicts first, at most ten.
 
-
-def _content(words: Iterable[str]) -> set[str]:
-    return {word for word in words if word not in _STOP and word not in _NEGATIONS}
-
-
-def _turned_down(one: Side, other: Side) -> str:
-    """The alternative of `one` that `other` is about, if their subjects meet."""
-    said = set(value_key(other.summary).split())
-    subject = _content(value_key(one.summary).split())
-    for alternative in one.turned_down:
-        words = _content(value_key(alternative.split(":")[0]).split())
-        if words and words <= said and not words <= subject:
-            rest = _content(said) - words
-            if one.paths & other.paths or subject & rest or not rest:
-                return f"'{alternative}' was turned down"
-    return ""
-
-
-def _opposite(a: list[str], b: list[str], shared_file: bool) -> tuple[str, str]:
-    core_a, core_b = _content(a), _content(b)
-    both = core_a & core_b
-    smaller = min(len(core_a), len(core_b))
-    negated = sum(word in _NEGATIONS for word in a) % 2 != sum(word in _NEGATIONS for word in b) % 2
-    if negated and smaller and len(both) >= (1 if shared_file else min(2, smaller)) and len(both) / smaller >= 0.6:
-        return "opposite", "one says it, the other denies it"
-    words_a, words_b = set(a), set(b)
-    for left, right in _OPPOSITES:
-        for x, y in ((left, right), (right, left)):
-            if x in words_a - words_b and y in words_b - words_a:
-                rest = (words_a | words_b) - {x, y} - _STOP
-                common = (words_a & words_b) - _STOP
-                if common and len(common) / max(1, len(rest)) >= (0.34 if shared_file else 0.5):
-                    return "opposite", f"{x} against {y}"
-    return "", ""
-
-
-def _different(a: list[str], b: list[str], shared_file: bool) -> tuple[str, str]:
-    """The same sentence but for one slot of up to four words that is not the scope of the statement."""
-    start = 0
-    while start < min(len(a), len(b)) and a[start] == b[start]:
-        start += 1
-    end = 0
-    while end < min(len(a), len(b)) - start and a[-1 - end] == b[-1 - end]:
-        end += 1
-    slot_a, slot_b = a[start : len(a) - end], b[start : len(b) - end]
-    if not slot_a or not slot_b or max(len(slot_a), len(slot_b)) > 4:
-        return "", ""
-    common = a[:start] + (a[len(a) - end :] if end else [])
-    numbers = any(word[0].isdigit() for word in slot_a) and any(word[0].isdigit() for word in slot_b)
-    scoped = start > 0 and a[start - 1] in _SCOPING and not numbers
-    slots_overlap = _content(slot_a) & _content(slot_b)
-    if scoped or slots_overlap or not _content(slot_a) or not _content(slot_b):
-        return "", ""
-    if len(common) >= 2 and (_content(common) or (shared_file and len(common) >= 3)):
-        return "different", f"{' '.join(slot_a)} against {' '.join(slot_b)}"
-    return "", ""
-
-
-def against(db: sqlite3.Connection, side: Side, now: int, exclude: Iterable[str] = ()) -> list[Clash]:
-    """Live entries of this tree that clash with `side` or resemble it, conflicts first, at most ten."""
+    `below` limits the look-up to documents before that number. `suggest` False leaves out what only resembles.
+    """
     found = []
     left_out = {side.id, *exclude}
-    for id_, standing, body in _candidates(db, side, now):
+    for id_, standing, body in _candidates(db, side, now, below):
         if id_ in left_out:
             continue
-        entry = read_event(body.encode())
-        if isinstance(entry, Entry):
-            sign, why = compare(side, side_of(entry))
-            if sign:
-                found.append(Clash(id_, sign, why, entry.summary, standing))
-    return sorted(found, key=lambda clash: (clash.sign == "similar", clash.id))[:10]
+        other = _side(body)
+        sign, why = compare(side, other, suggest=suggest) if other else ("", "")
+        if other and sign:
+            found.append(Clash(id_, sign, why, other.summary, standing))
+    ranked = sorted(found, key=lambda clash: clash.id)
+    similar = [clash for clash in ranked if clash.sign == "similar"][-MAX_SIMILAR:]
+    return [clash for clash in ranked if clash.sign != "similar"][:10] + similar
 
 
-def _candidates(db: sqlite3.Connection, side: Side, now: int) -> list[tuple[str, str, str]]:
-    """Live decisions and patterns that share a file or rare words: bounded, by index."""
+@lru_cache(2048)
+def _side(body: str) -> Side | None:
+    entry = read_event(body.encode("utf-8", "surrogatepass"))
+    return side_of(entry) if isinstance(entry, Entry) else None
+
+
+def _candidates(db: sqlite3.Connection, side: Side, now: int, below: int) -> list[tuple[str, str, str]]:
+    """Live decisions and patterns that share a file, or the most words: (id, standing, line)."""
     if side.kind not in KINDS:
         return []
     columns = "e.id, e.standing, v.body"
@@ -176,37 +86,63 @@ def _candidates(db: sqlite3.Connection, side: Side, now: int) -> list[tuple[str,
             f" ON v.event = e.entry WHERE f.path = :path AND {where} ORDER BY f.last_at DESC LIMIT {MAX_CANDIDATES}"
         )
         rows |= {row[0]: row for row in db.execute(query, {"path": path, "now": now})}
-    words = sorted(_content(value_key(" ".join([side.summary, *side.turned_down])).split()), key=len, reverse=True)
-    if words:
-        match = "title : (" + " OR ".join(f'"{word}"' for word in words[:12] if word.isalnum()) + ")"
-        query = (
-            f"SELECT {columns} FROM (SELECT rowid AS n FROM documents_fts WHERE documents_fts MATCH :match"
-            f" ORDER BY rank LIMIT {5 * MAX_CANDIDATES}) CROSS JOIN documents AS d ON d.rowid = n AND d.source = 'entry'"
-            f" CROSS JOIN live AS e ON e.id = d.ref JOIN events AS v ON v.event = e.entry WHERE {where}"
-            f" LIMIT {MAX_CANDIDATES}"
-        )
-        if match != "title : ()":
-            rows |= {row[0]: row for row in db.execute(query, {"match": match, "now": now})}
+    numbers = ",".join(map(str, _alike(db, side, below)))
+    query = (
+        f"SELECT {columns} FROM documents AS d CROSS JOIN live AS e ON e.id = d.ref JOIN events AS v"
+        f" ON v.event = e.entry WHERE d.rowid IN ({numbers}) AND {where}"
+    )
+    rows |= {row[0]: row for row in db.execute(query, {"now": now})}
     return list(rows.values())
 
 
-def refresh(db: sqlite3.Connection, numbers: Iterable[int], now: int) -> None:
-    """Bring the table of conflicts up to date for the entries that changed, inside the caller's transaction."""
-    for number in sorted(numbers):
-        row = db.execute(
-            "SELECT e.id, e.kind, v.body, e.standing IN ('active', 'confirmed', 'contested') AND e.in_tree FROM entries"
-            " AS e JOIN events AS v ON v.event = e.entry WHERE e.entry = ?",
-            (number,),
-        ).fetchone()
-        if row is None or row[1] not in KINDS:
-            continue
-        db.execute("DELETE FROM conflicts WHERE one = ? OR other = ?", (row[0], row[0]))
-        entry = read_event(row[2].encode())
-        if row[3] and isinstance(entry, Entry):
-            for clash in against(db, side_of(entry), now):
-                if clash.sign != "similar" and not _settled(db, entry.id, clash.id):
-                    pair = sorted((entry.id, clash.id))
-                    db.execute("INSERT OR IGNORE INTO conflicts VALUES (?, ?, ?)", (*pair, clash.why))
+def _alike(db: sqlite3.Connection, side: Side, below: int) -> list[int]:
+    """The documents that share the most words with `side`, newest first among equals."""
+    text = words_of(" ".join([side.summary, *side.turned_down]))
+    words = sorted({word for word in text if word.isalnum() and content((word,))}, key=lambda word: (-len(word), word))
+    low, high = rowid_range("entry")
+    query = (
+        "SELECT rowid FROM documents_fts WHERE documents_fts MATCH ? AND rowid BETWEEN ? AND ?"
+        f" ORDER BY rowid DESC LIMIT {MAX_ROWS}"
+    )
+    shared: Counter[int] = Counter()
+    for word in words[:MAX_WORDS]:
+        match = f'{{title body}} : "{word}"'
+        shared.update(number for (number,) in db.execute(query, (match, low, below - 1 if below else high)))
+    ranked = sorted(shared, key=lambda number: (-shared[number], -number))
+    return ranked[:MAX_CANDIDATES]
+
+
+def postpone(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
+    """Note entries that were folded: what was known of their conflicts is void until `catch_up` compares them."""
+    for number in numbers:
+        row = db.execute("SELECT id, kind FROM entries WHERE entry = ?", (number,)).fetchone()
+        if row is not None and row[1] in KINDS:
+            db.execute("DELETE FROM conflicts WHERE one = ? OR other = ?", (row[0], row[0]))
+            db.execute("INSERT OR IGNORE INTO uncompared VALUES (?)", (number,))
+
+
+def catch_up(db: sqlite3.Connection, now: int, *, most: int = 0) -> int:
+    """Compare the entries that wait, inside the caller's transaction; how many still wait.
+
+    Each is held against those that were folded before it, so that one pass over all gives what single writes gave.
+    With `most`, nothing is done when more than that wait: it is left to whoever asks for conflicts.
+    """
+    waiting = db.execute("SELECT count(*) FROM uncompared").fetchone()[0]
+    if not waiting or (most and waiting > most):
+        return int(waiting)
+    rows = db.execute(
+        "SELECT d.rowid, e.id, v.body FROM uncompared AS u JOIN entries AS e ON e.entry = u.entry"
+        " JOIN events AS v ON v.event = e.entry JOIN documents AS d ON d.source = 'entry' AND d.ref = e.id"
+        " WHERE e.standing IN ('active', 'confirmed', 'contested') AND e.in_tree = 1 ORDER BY d.rowid"
+    ).fetchall()
+    db.execute("DELETE FROM uncompared")
+    for document, id_, body in rows:
+        side = _side(body)
+        for clash in against(db, side, now, below=document, suggest=False) if side else ():
+            if not _settled(db, id_, clash.id):
+                pair = sorted((id_, clash.id))
+                db.execute("INSERT OR IGNORE INTO conflicts VALUES (?, ?, ?)", (*pair, clash.why))
+    return 0
 
 
 def _settled(db: sqlite3.Connection, one: str, other: str) -> bool:

@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from backstory.index.folding import folder_of
-from backstory.recall.stamps import file_stamp
+from backstory.recall.stamps import file_stamp, read_lines
 from backstory.records.anchors import KNOWN_SHARE, find, symbol_lines
 from backstory.records.event import Entry, FileRef
 
-MAX_FILE_BYTES = 4 << 20
 # Kinds that a changing file does not make stale: it is what a hot file says.
 CHURN_EXEMPT = ("hotfile",)
 
@@ -50,8 +49,9 @@ class Ground:
         return sorted(set(reasons)), places
 
     def _place(self, entry: Entry, ref: FileRef, last_at: int) -> Judged:
-        path = self._current(ref.path)
-        if path is None:
+        names = self._names(ref.path)
+        path = names[-1]
+        if not os.path.lexists(os.path.join(self.root, path)):
             moved = self._moved_by_hand(ref)
             if moved:
                 return self._anchor(ref, moved)
@@ -60,7 +60,7 @@ class Ground:
             return self._anchor(ref, path)
         if entry.kind in CHURN_EXEMPT:
             return Judged(path, "", "+")
-        commits = self._commits_since(entry, {ref.path, path}, last_at)
+        commits = self._commits_since(entry, set(names), last_at)
         if commits >= self.churn_commits:
             return Judged(path, f"churn: {commits} commits touched {path} since", "+")
         return Judged(path, "", "+")
@@ -73,25 +73,24 @@ class Ground:
         where = ref.symbol or (f"{path}:{ref.lines[0]}" if ref.lines else path)
         if ref.symbol:
             found = symbol_lines(lines, ref.symbol)
-            if found is None and find(ref.prints, lines) < KNOWN_SHARE:
+            if found is None and find(ref.prints, lines, ref.span) < KNOWN_SHARE:
                 return Judged(path, f"anchor: {ref.symbol} is gone from {path}", stamp)
-        share = find(ref.prints, lines)
+        share = find(ref.prints, lines, ref.span)
         if share < KNOWN_SHARE:
             return Judged(path, f"anchor: {where} changed beyond recognition", stamp)
         return Judged(path, "", stamp)
 
-    def _current(self, path: str) -> str | None:
-        """The path that the file has now, following renames; None when it is gone."""
-        seen = {path}
-        while not os.path.lexists(os.path.join(self.root, path)):
+    def _names(self, path: str) -> list[str]:
+        """The path as cited and the names that the file had since, up to the first that exists."""
+        names = [path]
+        while not os.path.lexists(os.path.join(self.root, names[-1])):
             row = self.db.execute(
-                "SELECT new FROM renames WHERE old = ? ORDER BY landed DESC, new LIMIT 1", (path,)
+                "SELECT new FROM renames WHERE old = ? ORDER BY landed DESC, new LIMIT 1", (names[-1],)
             ).fetchone()
-            if row is None or row[0] in seen:
-                return None
-            path = row[0]
-            seen.add(path)
-        return path
+            if row is None or row[0] in names:
+                break
+            names.append(row[0])
+        return names
 
     def _moved_by_hand(self, ref: FileRef) -> str:
         """A file of the same name elsewhere that has the anchored text: moved, not yet committed."""
@@ -99,7 +98,7 @@ class Ground:
             return ""
         for path in self.find_moved(ref.path):
             lines = self._read(path)
-            if lines is not None and find(ref.prints, lines) >= KNOWN_SHARE:
+            if lines is not None and find(ref.prints, lines, ref.span) >= KNOWN_SHARE:
                 return path
         return ""
 
@@ -110,7 +109,10 @@ class Ground:
         moment = last_at // 1_000_000
         base = self._landing(entry.commit)
         if base is None:
-            query = f"SELECT count(DISTINCT sha) FROM commit_files JOIN commits USING (sha) WHERE path IN ({marks}) AND time > ?"
+            query = (
+                "SELECT count(DISTINCT sha) FROM commit_files JOIN commits USING (sha)"
+                f" WHERE path IN ({marks}) AND time > ?"
+            )
             return int(self.db.execute(query, [*names, moment]).fetchone()[0])
         query = (
             f"SELECT count(DISTINCT f.sha) FROM commit_files AS f JOIN commits AS c USING (sha)"
@@ -131,19 +133,6 @@ class Ground:
         if path not in self._lines:
             self._lines[path] = read_lines(self.root, path)
         return self._lines[path]
-
-
-def read_lines(root: str, path: str) -> list[str] | None:
-    """The lines of a file of the project; None when it is missing, too large or no text."""
-    try:
-        full = os.path.join(root, path)
-        if not os.path.isfile(full) or os.path.getsize(full) > MAX_FILE_BYTES:
-            return None
-        with open(full, "rb") as file:
-            data = file.read()
-    except OSError:
-        return None
-    return None if b"\0" in data[:8192] else data.decode("utf-8", "replace").splitlines()
 
 
 def _at(entry: Entry) -> int:

@@ -10,8 +10,8 @@ from backstory.records.kinds.hotfile import HotFile
 from backstory.records.kinds.issuenote import IssueNote
 from backstory.records.kinds.trial import Trial
 
-# Characters of a line in a brief. A summary may have 300; 200 keep at least three lines within 250 tokens.
-LINE_CHARACTERS = 200
+# Characters of a line in a brief. A summary may have 300; 140 keep five lines and more within 250 tokens.
+LINE_CHARACTERS = 140
 
 
 def display_text(entry: Entry) -> str:

@@ -9,17 +9,17 @@ from typing import Any
 
 import msgspec
 
-from backstory.index.folding import revisit_instant
 from backstory.recall.brief import short_id
 from backstory.recall.live import standing_now
 from backstory.records.codec import read_event, read_fields
 from backstory.records.event import Entry
 from backstory.records.hostile import one_line
-from backstory.records.times import format_instant
+from backstory.records.times import DAY, format_instant, revisit_instant
 
 COLUMNS = (
-    "e.id, e.kind, e.standing, e.at, e.last_at, e.stale_at, e.moved, e.valid_from, e.valid_until, e.in_tree, e.branch,"
-    " e.superseded_by, e.contested_with, e.ended_at, e.ended_by, e.reason, e.held, e.closed, e.case_of, e.sessions, v.body"
+    "e.id, e.kind, e.standing, e.at, e.last_at, e.moved, e.valid_from, e.valid_until, e.in_tree, e.branch,"
+    " e.superseded_by, e.contested_with, e.ended_at, e.ended_by, e.reason, e.held, e.closed, e.case_of, e.sessions,"
+    " v.body, (SELECT m.value FROM index_meta AS m WHERE m.key = 'decay:' || e.kind)"
 )
 SOURCE = "entries AS e JOIN events AS v ON v.event = e.entry"
 _LIVE = ("active", "confirmed", "contested")
@@ -77,12 +77,12 @@ def by_ids(db: sqlite3.Connection, ids: Iterable[str], now: int) -> dict[str, Vi
 
 def view(db: sqlite3.Connection, row: Sequence[Any], now: int) -> View:
     """The view of one row of `COLUMNS`."""
-    (id_, kind, kept, at, last_at, stale_at, moved, valid_from, valid_until, in_tree, branch, superseded, contested,
-     ended_at, ended_by, reason, held, closed, case_of, sessions, body) = row  # fmt: skip
+    (id_, kind, kept, at, last_at, moved, valid_from, valid_until, in_tree, branch, superseded, contested,
+     ended_at, ended_by, reason, held, closed, case_of, sessions, body, decay) = row  # fmt: skip
     entry = read_event(body.encode("utf-8", "surrogatepass"))
     assert isinstance(entry, Entry)
     standing = standing_now(kept, valid_from, valid_until, now)
-    reasons = stale_reasons(entry, stale_at, moved, now)
+    reasons = stale_reasons(entry, last_at, moved, now, int(decay) if decay else None)
     successors, against = _ids(superseded), _ids(contested)
     evidence = [f"session {entry.by.session}"] if entry.by.session else []
     evidence += [f"commit {entry.commit[:12]}"] if entry.commit else []
@@ -125,15 +125,18 @@ def cited(ref: Any) -> str:
     return str(ref.path)
 
 
-def stale_reasons(entry: Entry, stale_at: int | None, moved: str, now: int) -> list[str]:
-    """Every reason of staleness in words, those that depend on the clock included."""
+def stale_reasons(entry: Entry, last_at: int, moved: str, now: int, setting: int | None = None) -> list[str]:
+    """Every reason of staleness in words, those that depend on the clock included.
+
+    `setting` are the days that the project set for the kind.
+    """
     reasons: list[str] = json.loads(moved) if moved else []
-    if stale_at is not None and stale_at <= now:
-        revisit = revisit_instant(entry.revisit_when)
-        if revisit is not None and revisit <= now:
-            reasons.append(f"author: to be revisited on {entry.revisit_when[:10]}")
-        if revisit is None or stale_at != revisit:
-            reasons.append(f"age: not confirmed for {entry.decay} days" if entry.decay else "age")
+    revisit = revisit_instant(entry.revisit_when)
+    if revisit is not None and last_at < revisit <= now:
+        reasons.append(f"author: to be revisited on {entry.revisit_when[:10]}")
+    days = entry.decay_days if entry.decay_days is not None else setting or entry.decay
+    if days is not None and last_at + days * DAY <= now:
+        reasons.append(f"age: not confirmed for {days} days")
     return reasons
 
 

@@ -72,6 +72,34 @@ def head_commit(root: str) -> str | None:
     return result.out.decode("ascii").strip() if result.code == 0 else None
 
 
+def head_id(git_dir: str, common_dir: str, root: str) -> str | None:
+    """As `head_commit`, read from the files of git; a process is asked only where they do not say it plainly."""
+    head = _head(git_dir)
+    if head is None or head == _REF + _REFTABLE_STUB:
+        return head_commit(root)
+    if not head.startswith(_REF):
+        return head if _is_object_id(head) else head_commit(root)
+    name = head[len(_REF) :]
+    loose = _read(os.path.join(common_dir, name))
+    if loose is None:
+        loose = _packed_id(common_dir, name)
+    return loose if _is_object_id(loose) else head_commit(root)
+
+
+def _packed_id(common_dir: str, name: str) -> str:
+    try:
+        with open(os.path.join(common_dir, "packed-refs"), "rb") as file:
+            data = b"\n" + file.read()
+    except OSError:
+        return ""
+    end = data.find(b" " + os.fsencode(name) + b"\n")
+    return "" if end < 0 else _text(data[data.rfind(b"\n", 0, end) + 1 : end])
+
+
+def _is_object_id(text: str) -> bool:
+    return len(text) in (40, 64) and not text.strip("0123456789abcdef")
+
+
 def in_progress(git_dir: str) -> str | None:
     """What git is in the middle of: rebase, am, merge, cherry-pick, revert, bisect, or None."""
     for name, state in _STATES:

@@ -1,0 +1,1 @@
+"""One module per command; each names its click command `command`."""

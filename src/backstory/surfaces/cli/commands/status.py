@@ -1,0 +1,68 @@
+"""`backstory status`: what the memory holds and how it fares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from backstory.surfaces.cli.console import line_of, paint
+from backstory.surfaces.cli.entries import row
+from backstory.surfaces.cli.running import Run, make
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from backstory.project.status import Status
+
+
+@make("status", "backstory status", "backstory status --session 4f2a")
+@click.option("--session", default="", metavar="ID", help="Count what this session recorded.")
+def command(run: Run, session: str) -> None:
+    """Figures, what waits for a person, what is not in this tree, and whether the log is whole."""
+    from backstory.project.status import status
+
+    figures = status(run.open(), session)
+    run.answer(figures, lambda: _lines(figures, session))
+
+
+def _lines(figures: Status, session: str) -> Iterable[str]:
+    kind = "private memory" if figures.private else "memory"
+    yield f"{kind} of {paint(line_of(figures.name), 'bold')} in {line_of(figures.root)}"
+    if figures.branch:
+        yield row("branch", figures.branch)
+    kinds = ", ".join(f"{count} {name}" for name, count in figures.kinds.items())
+    yield row("live", f"{figures.live}{f' ({kinds})' if kinds else ''}")
+    yield row("stale", _and(figures.stale, "`backstory stale` lists them"))
+    yield row("waiting", _and(figures.waiting, "`backstory review` walks through them"))
+    yield row("conflicts", _and(figures.conflicts, "`backstory conflicts` shows both sides"))
+    yield row("rejected", _and(figures.rejected_values, "`backstory review --rejected` lists them"))
+    ended = {name: count for name, count in figures.standings.items() if name in ("superseded", "retired", "expired")}
+    if ended:
+        yield row("ended", ", ".join(f"{count} {name}" for name, count in ended.items()))
+    if figures.not_in_tree:
+        away = ", ".join(f"{count} from {name or 'unknown'}" for name, count in figures.not_in_tree_branches.items())
+        yield row("not in this tree", f"{figures.not_in_tree} ({away}); `backstory publish ID` brings one in")
+    for name, count in figures.unknown_kinds.items():
+        yield row("unknown kind", f"{count} {name}")
+    if session:
+        yield row("this session", f"{figures.session_entries} entries")
+    log = paint("whole", "green") if not figures.problems else paint(f"{figures.problems} problems", "red")
+    yield row("log", f"{log}{'; run `backstory verify`' if figures.problems else ''}")
+    sizes = (("log", figures.log_bytes), ("journal", figures.journal_bytes), ("index", figures.index_bytes))
+    yield row("size", ", ".join(f"{name} {size_of(size)}" for name, size in sizes))
+    yield row("spent", f"{figures.spent_tokens} tokens on models")
+    yield from (f"  note: {line_of(note)}" for note in figures.notes)
+
+
+def _and(count: int, hint: str) -> str:
+    return f"{count}; {hint}" if count else "0"
+
+
+def size_of(count: int) -> str:
+    """Bytes as people read them."""
+    size = float(count)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            break
+        size /= 1024
+    return f"{count} bytes" if unit == "bytes" else f"{size:.1f} {unit}"

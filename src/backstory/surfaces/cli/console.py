@@ -1,0 +1,164 @@
+"""The terminal: encodings, width and colour. Text that was stored never reaches it raw.
+
+Output that goes to a file or a pipe is UTF-8 and is not wrapped; a console that is not UTF-8 keeps its encoding and
+gets plain letters for the few marks that we use ourselves.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import re
+import sys
+from collections.abc import Iterable
+
+from backstory.errors import BackstoryError, Exit
+
+_PLAIN = {"\u2014": "-", "\u2013": "-", "\u2026": "...", "\u2039": "<", "\u203a": ">", "\u2019": "'"}
+# Control characters, ANSI introducers among them, and marks that reorder or hide text.
+_HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\u2028\u2029\ufeff]")
+_CODES = {
+    "bold": "\x1b[1m",
+    "dim": "\x1b[2m",
+    "red": "\x1b[31m",
+    "green": "\x1b[32m",
+    "yellow": "\x1b[33m",
+}
+_ANSI = re.compile("\x1b\\[[0-9;]*m")
+MIN_WIDTH, MAX_WIDTH = 40, 120
+
+
+def prepare() -> None:
+    """Make both streams able to write anything."""
+    codecs.register_error("backstory", _plain)
+    # A stream that the caller closed is absent.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        unicode = (stream.encoding or "").lower().replace("-", "").replace("_", "").startswith("utf")
+        if unicode or stream.isatty():
+            stream.reconfigure(errors="replace" if unicode else "backstory")
+        else:
+            stream.reconfigure(encoding="utf-8", errors="replace")
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(letter, "?") for letter in text), error.end
+
+
+def clean(text: str) -> str:
+    """Text as a terminal may show it: line ends and tabs stay, nothing else that acts."""
+    return _HOSTILE.sub("", text.replace("\r\n", "\n"))
+
+
+def line_of(text: object) -> str:
+    """Text in one line, as a terminal may show it."""
+    return " ".join(clean(str(text)).split())
+
+
+def coloured() -> bool:
+    """Whether stdout is a terminal that wants colour."""
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
+
+
+def paint(text: str, colour: str) -> str:
+    """`text` in a colour of `_CODES`, where colour is wanted."""
+    return f"{_CODES[colour]}{text}\x1b[0m" if text and coloured() else text
+
+
+def columns() -> int:
+    """Columns to wrap at; 0 where output is no terminal and is not wrapped."""
+    if not sys.stdout.isatty():
+        return 0
+    try:
+        given = int(os.environ.get("COLUMNS", "0")) or os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        given = 80
+    return max(MIN_WIDTH, min(given, MAX_WIDTH))
+
+
+def wrap(text: str, indent: int, first: int = 0) -> str:
+    """`text` (one paragraph, colours allowed) with later lines indented, the first one begun `first` columns in."""
+    width = columns()
+    if not width:
+        return text
+    lines, room = [""], width - first
+    for word in text.split(" "):
+        size = len(_ANSI.sub("", word))
+        if lines[-1] and size + 1 > room:
+            lines.append("")
+            room = width - indent
+        joint = " " if lines[-1] else ""
+        lines[-1] += joint + word
+        room -= size + len(joint)
+    return f"\n{' ' * indent}".join(lines)
+
+
+def block(text: str, indent: int) -> str:
+    """Several paragraphs of stored text, each line indented."""
+    pad = " " * indent
+    return "\n".join(pad + wrap(line, indent, indent) if line else "" for line in clean(text).strip().split("\n"))
+
+
+def say(text: str | bytes = "") -> None:
+    """A line of the answer, on stdout; bytes go out as they are."""
+    import click
+
+    try:
+        click.echo(text)
+    except OSError as error:
+        raise unwritten(error) from error
+
+
+def say_all(lines: Iterable[str]) -> None:
+    """Several lines of the answer."""
+    for line in lines:
+        say(line)
+
+
+def flush() -> None:
+    """What is left in the buffer of stdout goes out; `BackstoryError` when it cannot."""
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        raise unwritten(error) from error
+
+
+def unwritten(error: OSError) -> Exception:
+    """What to raise when the answer cannot be written: whoever stopped reading has enough, all else is said."""
+    if isinstance(error, BrokenPipeError):
+        return error
+    let_go()
+    return BackstoryError(
+        f"The answer could not be written ({error.strerror or error}); what was recorded before is kept.",
+        hint="Send the output elsewhere, and see `backstory timeline` for what was recorded.",
+        code=Exit.REFUSED,
+    )
+
+
+def let_go() -> None:
+    """Give stdout up, so that the end of the process says nothing about it."""
+    try:
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+    except (OSError, ValueError):
+        pass
+
+
+def tell(text: str) -> None:
+    """A line beside the answer, on stderr; one that cannot be written is lost."""
+    import click
+
+    try:
+        click.echo(text, err=True)
+    except OSError:
+        return

@@ -1,0 +1,133 @@
+"""The entry point `backstory`: finds the command, runs it, and turns what goes wrong into words.
+
+Commands are imported only when they are used: help and completion read the registry.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from backstory import __version__
+from backstory.errors import BackstoryError
+from backstory.surfaces.cli import console, faults
+from backstory.surfaces.cli.registry import ANY_KIND, COMMANDS, OF_KIND, SECTIONS, find, nearest
+
+PROGRAM = "backstory"
+_HELP = """A project's memory of itself: what was decided and why, what was tried and failed, which files bite.
+
+Begin with `backstory init`; then record with `backstory decide "text" --why "reason"`, and read with
+`backstory brief`, `backstory search WORDS` or `backstory why PATH`.
+"""
+_EPILOG = """\b
+Examples:
+  backstory decide "Use WAL mode" --why "concurrent reads" --file src/db.py:10-40
+  backstory tried "Cache the parser" --failed "stale after reload" -f src/parse.py
+  backstory why src/db.py
+
+\b
+Exit codes: 0 done, 1 findings, 2 usage, 3 no project here, 4 refused,
+5 damaged log, 70 a fault of ours, 130 interrupted.
+"""
+
+
+class Commands(click.Group):
+    """A group that reads the registry and imports a command when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name or other name, imported now."""
+        known = find(cmd_name)
+        if known is None:
+            return None
+        module, _, attribute = known.path.partition(":")
+        made: click.Command = getattr(importlib.import_module(module), attribute)
+        return made
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click's, with our words for a name that is none."""
+        if args and args[0] == ANY_KIND:
+            args = _by_kind(args[1:])
+        if args and find(args[0]) is None and not ctx.resilient_parsing:
+            near = nearest(args[0])
+            hint = f"Did you mean `{PROGRAM} {near}`?" if near else f"`{PROGRAM} --help` lists the commands."
+            raise BackstoryError(f"There is no command {args[0][:60]!r}.", hint=hint)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands by section, from the registry."""
+        for section, about in SECTIONS.items():
+            rows = [(item.name, item.help) for item in COMMANDS.values() if item.section == section]
+            with formatter.section(f"{section} ({about})"):
+                formatter.write_dl(rows, col_max=12)
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
+        """Run and exit; the same way for the process and for click's test runner."""
+        sys.exit(run(list(sys.argv[1:] if args is None else args)))
+
+
+def _by_kind(rest: list[str]) -> list[str]:
+    """`decision "text" ...` as the arguments of the command of that kind."""
+    from backstory.records.registry import KINDS, kind_name
+
+    place = next((place for place, word in enumerate(rest) if not word.startswith("-")), -1)
+    if place < 0:
+        raise BackstoryError("`backstory record` needs a kind.", hint=f"Kinds are: {', '.join(KINDS)}.")
+    kind = kind_name(rest[place])
+    if kind is None:
+        raise BackstoryError(f"{rest[place][:60]!r} is no kind of entry.", hint=f"Kinds are: {', '.join(KINDS)}.")
+    return [OF_KIND.get(kind, kind), *rest[:place], *rest[place + 1 :]]
+
+
+@click.command(
+    PROGRAM,
+    cls=Commands,
+    help=_HELP,
+    epilog=_EPILOG,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.option("--project", metavar="PATH", help="A folder of the project (default: the current one).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+@click.pass_context
+def group(ctx: click.Context, project: str | None, as_json: bool) -> None:
+    """The root of all commands; options here count for whichever command follows."""
+    ctx.obj = {"project": project, "as_json": as_json}
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def run(args: list[str]) -> int:
+    """Run one command line; the exit code. Everything that is raised ends here."""
+    as_json = "--json" in args[: args.index("--")] if "--" in args else "--json" in args
+    try:
+        with group.make_context(PROGRAM, list(args)) as ctx:
+            code = group.invoke(ctx)
+        console.flush()
+        return code if isinstance(code, int) else 0
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 (the one place where everything becomes words)
+        return faults.report(error, as_json)
+
+
+def main() -> NoReturn:
+    """The console script."""
+    console.prepare()
+    variable = "_BACKSTORY_COMPLETE"
+    if variable in os.environ:
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(group, {}, PROGRAM, variable, os.environ[variable]))
+    sys.exit(run(sys.argv[1:]))

@@ -1,0 +1,134 @@
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+import backstory.surfaces.cli.commands as package
+from backstory.records.registry import KINDS
+from backstory.surfaces.cli.main import group
+from backstory.surfaces.cli.registry import ALIASES, COMMANDS, SECTIONS, find, nearest
+
+from .conftest import Cli
+
+# Arguments with which each reading command answers in a project that holds one decision; ID stands for it.
+READING = {
+    "status": [], "doctor": [], "brief": [], "search": ["WAL"], "why": ["src/store.py"], "show": ["ID"],
+    "timeline": [], "case": ["#717"], "stale": [], "conflicts": [], "review": [], "export": [], "verify": [],
+}  # fmt: skip
+
+
+def loaded(name: str) -> click.Command:
+    module, _, attribute = COMMANDS[name].path.partition(":")
+    made = getattr(importlib.import_module(module), attribute)
+    assert isinstance(made, click.Command)
+    return made
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_each_command_bears_its_name_and_the_help_of_the_registry(name: str) -> None:
+    made = loaded(name)
+    assert made.name == name
+    assert made.get_short_help_str(200) == COMMANDS[name].help
+    assert not COMMANDS[name].help.endswith(".")
+    assert COMMANDS[name].section in SECTIONS
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_each_command_shows_an_example(name: str, cli: Cli) -> None:
+    text = cli(name, "--help").stdout
+    assert f"backstory {name}" in text.split("Examples:")[1]
+    assert all(len(line) <= 80 for line in text.split("Examples:")[0].splitlines())
+
+
+def test_every_module_of_the_commands_is_in_the_registry() -> None:
+    files = {path.stem for path in Path(package.__path__[0]).glob("*.py")} - {"__init__"}
+    assert files == {item.path.partition(":")[0].rpartition(".")[2] for item in COMMANDS.values()}
+
+
+def test_every_kind_has_a_recording_command() -> None:
+    names = {"decision": "decide", "trial": "tried", "hotfile": "hot", "issuenote": "observe", "fix": "fixed"}
+    assert {names.get(kind, kind) for kind in KINDS} <= set(COMMANDS)
+
+
+def test_other_names_lead_to_commands_that_exist_and_are_not_listed() -> None:
+    for name, target in ALIASES.items():
+        assert name not in COMMANDS
+        assert find(name) is COMMANDS[target]
+    assert nearest("serch") == "search"
+    assert nearest("xyzzy") == ""
+
+
+def test_help_lists_all_commands_without_importing_one() -> None:
+    code = (
+        "import sys; from backstory.surfaces.cli.main import run; run(['--help']);"
+        "bad = [m for m in sys.modules if m.startswith('backstory.surfaces.cli.commands.') or m == 'msgspec'];"
+        "sys.exit(str(bad) if bad else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for item in COMMANDS.values():
+        assert f"  {item.name} " in done.stdout
+        assert item.help in done.stdout
+
+
+def test_no_arguments_show_the_help(cli: Cli) -> None:
+    assert cli().stdout == cli("--help").stdout
+
+
+def test_the_reading_commands_here_are_those_of_the_registry() -> None:
+    assert set(READING) == {name for name, item in COMMANDS.items() if item.reads}
+
+
+@pytest.mark.parametrize("name", READING)
+def test_each_reading_command_answers_in_json_of_one_shape(name: str, cli: Cli) -> None:
+    id_ = cli.record("decide", "Use WAL mode", "-f", "src/store.py")
+    cli("observe", "#717", "it is slow")
+    args = [id_ if arg == "ID" else arg for arg in READING[name]]
+    behind = cli(name, *args, "--json").stdout
+    before = cli("--json", name, *args).stdout
+    body = json.loads(behind)
+    assert list(body) == ["backstory", "command", "data"]
+    assert (body["backstory"], body["command"]) == (1, name)
+    if name not in ("doctor", "status"):
+        assert before == behind
+    assert behind.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", READING)
+def test_a_reading_command_names_its_project_by_an_option_before_or_behind(name: str, cli: Cli, tmp_path: Path) -> None:
+    id_ = cli.record("decide", "Use WAL mode", "-f", "src/store.py")
+    cli("observe", "#717", "it is slow")
+    args = [id_ if arg == "ID" else arg for arg in READING[name]]
+    elsewhere = Cli(tmp_path, cli.monkeypatch)
+    elsewhere(name, *args, code=3)
+    behind = elsewhere(name, *args, "--project", str(cli.folder)).stdout
+    before = elsewhere("--project", str(cli.folder), name, *args).stdout
+    if name != "doctor":
+        assert before == behind
+
+
+def test_completion_is_printed_for_each_shell_and_needs_no_project(cli: Cli, tmp_path: Path) -> None:
+    elsewhere = Cli(tmp_path, cli.monkeypatch)
+    for shell in ("bash", "zsh", "fish"):
+        assert "_BACKSTORY_COMPLETE" in elsewhere("completion", shell).stdout
+
+
+def test_completion_offers_commands_and_options(process, cli: Cli) -> None:  # type: ignore[no-untyped-def]
+    def offered(words: str, place: int) -> str:
+        env = {"_BACKSTORY_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(place)}
+        return str(process(cli.folder, env=env).stdout)
+
+    assert "plain,decide" in offered("backstory dec", 1)
+    assert "plain,--why" in offered("backstory decide --w", 2)
+
+
+def test_version_and_name_are_those_of_the_package() -> None:
+    import backstory
+
+    done = subprocess.run([sys.executable, "-m", "backstory", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"backstory {backstory.__version__}\n"
+    assert group.name == "backstory"

@@ -1,0 +1,121 @@
+"""The JSON schemas of the tools, as plain data: the list of tools is answered before anything else is loaded.
+
+Every word of them is paid for in each session, so only what a name cannot say has a description.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+Schema = dict[str, Any]
+
+# `records.registry` has the kinds; it is not imported here, for it would load msgspec before the handshake.
+KINDS = (
+    "decision", "trial", "attempt", "hotfile", "pattern", "issue", "issuenote", "hypothesis", "fix", "note", "lesson",
+)  # fmt: skip
+OUTCOMES = ("failed", "partial", "worked")
+ACTIONS = ("supersede", "confirm", "retire", "contest")
+
+TEXT: Schema = {"type": "string"}
+TEXTS: Schema = {"type": "array", "items": TEXT}
+ENTRIES: Schema = {"type": "array", "items": {"type": "object"}}
+
+
+def said(description: str, **schema: Any) -> Schema:
+    """A text with a description; `schema` overrides its type."""
+    return {"type": "string", **schema, "description": description}
+
+
+PROJECT_PATH = said("A folder of the project; needed only if the server is bound to none")
+
+GET: Schema = {
+    "type": "object",
+    "properties": {"project_path": PROJECT_PATH, "kind": {"type": "string", "enum": list(KINDS)}},
+    "additionalProperties": False,
+}
+
+SEARCH: Schema = {
+    "type": "object",
+    "properties": {
+        "query": said("Words, identifiers, an error message"),
+        "project_path": PROJECT_PATH,
+        "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
+        "kind": TEXT,
+        "path": said("Only what cites this file or folder"),
+        "standing": said("Instead of what counts now: superseded, retired, rejected, expired or proposed"),
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+
+RECORD: Schema = {
+    "type": "object",
+    "properties": {
+        "kind": {"type": "string", "enum": list(KINDS)},
+        "summary": said("One line, up to 300 characters"),
+        "detail": TEXT,
+        "file_refs": {**TEXTS, "description": "path, path:10-20 or path#symbol"},
+        "project_path": TEXT,
+        "rationale": TEXT,
+        "alternatives_rejected": TEXTS,
+        "outcome": {"type": "string", "enum": list(OUTCOMES)},
+        "failure_mode": TEXT,
+        "command": TEXT,
+        "path": said("Of a hotfile"),
+        "name": TEXT,
+        "description": TEXT,
+        "examples": TEXTS,
+        "issue": said("Id or outside number"),
+        "observation": TEXT,
+        "location": TEXT,
+        "libraries": {**TEXTS, "description": "pydantic@>=2"},
+        "aliases": {**TEXTS, "description": "Other words people search it by"},
+        "ticket": TEXT,
+        "scope": said("A package's folder"),
+        "supersedes": {**TEXTS, "description": "Ids of entries that this one replaces"},
+        "valid_from": TEXT,
+        "valid_until": TEXT,
+        "decay_days": {"type": "integer"},
+        "revisit_when": TEXT,
+    },
+    "required": ["kind", "summary"],
+    "additionalProperties": False,
+}
+
+REVISE: Schema = {
+    "type": "object",
+    "properties": {
+        "action": {"type": "string", "enum": list(ACTIONS)},
+        "id": said("Of the entry; its last 6 characters will do"),
+        "project_path": TEXT,
+        "reason": said("Needed to retire or contest"),
+        "by": said("supersede: id of the entry that replaces it"),
+        "summary": said("supersede without by: the new entry"),
+        "detail": TEXT,
+        "rationale": TEXT,
+        "file_refs": TEXTS,
+        "against": said("contest: id of the other side"),
+    },
+    "required": ["action", "id"],
+    "additionalProperties": False,
+}
+
+# No property is required: a refusal has `error` and lacks the rest, and some clients hold it to the schema too.
+FOUND: Schema = {"type": "object", "properties": {"project": {"type": "object"}, "entries": ENTRIES}}
+
+SEARCHED: Schema = {
+    "type": "object",
+    "properties": {"project": {"type": "object"}, "hits": ENTRIES, "instead": ENTRIES},
+}
+
+WRITTEN: Schema = {
+    "type": "object",
+    "properties": {
+        "project": {"type": "object"},
+        "status": TEXT,
+        "id": TEXT,
+        "standing": TEXT,
+        "conflicts": ENTRIES,
+        "next_calls": ENTRIES,
+    },
+}

@@ -1,0 +1,95 @@
+"""The list of tools: what a session pays for it, and what it promises."""
+
+import json
+
+import jsonschema
+import pytest
+
+from backstory.records.codec import shape_of
+from backstory.records.kinds.trial import OUTCOMES
+from backstory.records.registry import KINDS, kind_name
+from backstory.surfaces.mcp import arguments, schemas, tools
+
+
+def listed(role: str = "write") -> list[dict[str, object]]:
+    return [tool.listed() for tool in tools.offered(role)]
+
+
+def test_the_list_costs_a_session_at_most_1400_tokens() -> None:
+    assert len(json.dumps({"tools": listed()}, separators=(",", ":"))) / 4 <= 1_400
+
+
+def test_instructions_fit_every_client_and_name_the_supersede_call() -> None:
+    assert all(len(tools.instructions(role).encode()) <= 2_048 for role in ("read", "write"))
+    text = tools.instructions("write")
+    assert 'revise_project_memory(action="supersede", id="OLD_ID", by="NEW_ID")' in text
+    assert "not instructions" in text
+    for name in ("record_project_memory", "revise_project_memory"):
+        assert name in text and name not in tools.instructions("read")
+
+
+def test_the_read_role_is_offered_the_tools_that_read() -> None:
+    assert [tool.name for tool in tools.offered("read")] == ["get_project_memory", "search_project_memory"]
+    assert [tool.name for tool in tools.offered("write")] == list(tools.TOOLS)
+
+
+def test_every_tool_says_what_it_does_to_the_memory() -> None:
+    hints = {tool["name"]: tool["annotations"] for tool in listed()}
+    assert [name for name, hint in hints.items() if hint["readOnlyHint"]] == list(hints)[:2]
+    assert not hints["record_project_memory"]["destructiveHint"]
+    assert hints["revise_project_memory"]["destructiveHint"]
+    for hint in hints.values():
+        assert hint["openWorldHint"] is False
+        assert hint["idempotentHint"] is hint["readOnlyHint"]
+
+
+def test_every_schema_is_sound_and_strict_and_every_tool_has_a_title() -> None:
+    for tool in tools.TOOLS.values():
+        jsonschema.Draft202012Validator.check_schema(tool.input_schema)
+        jsonschema.Draft202012Validator.check_schema(tool.output_schema)
+        assert tool.input_schema["additionalProperties"] is False
+        assert tool.title and len(tool.description) < 400
+    assert "supersedes" in tools.TOOLS["record_project_memory"].description
+
+
+def test_the_kinds_of_the_schemas_are_the_kinds_there_are() -> None:
+    assert {kind_name(kind) for kind in schemas.KINDS} == set(KINDS)
+    assert "attempt" in schemas.KINDS
+    assert schemas.OUTCOMES == OUTCOMES
+
+
+def test_every_field_that_an_agent_may_set_belongs_to_a_kind() -> None:
+    fields = {field for kind in KINDS for field in shape_of(kind)}
+    names = set(schemas.RECORD["properties"]) - {"kind", "project_path", "file_refs"}
+    assert names <= fields
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("search_project_memory", {"query": "x"}),
+        ("search_project_memory", {"query": "x", "limit": 5, "path": "a", "kind": "fix", "standing": "retired"}),
+        ("record_project_memory", {"kind": "decision", "summary": "x", "supersedes": ["a"], "decay_days": 3}),
+        ("get_project_memory", {}),
+        ("revise_project_memory", {"action": "confirm", "id": "x"}),
+    ],
+)
+def test_our_check_of_arguments_agrees_with_a_full_validator(tool: str, given: dict[str, object]) -> None:
+    schema = tools.TOOLS[tool].input_schema
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid(given) and arguments.fault(given, schema) == ""
+    odd: list[object] = ["", "other", 0, 1, 51, -3, True, None, [], ["a"], [1], [None], {}, {"a": 1}, 1.5]
+    tried = [{**given, name: value} for name in [*schema["properties"], "by_whom"] for value in odd]
+    tried += [{key: value for key, value in given.items() if key != name} for name in given]
+    verdicts = {validator.is_valid(case) for case in tried}
+    assert verdicts == {True, False}
+    for case in tried:
+        assert (arguments.fault(case, schema) == "") is validator.is_valid(case), case
+
+
+@pytest.mark.parametrize("claim", ["by", "approved_by", "standing", "pinned", "at", "id", "branch", "held", "evidence"])
+def test_an_argument_that_claims_another_writer_or_standing_does_not_exist(claim: str) -> None:
+    schema = tools.TOOLS["record_project_memory"].input_schema
+    given = {"kind": "note", "summary": "Approved by a person"}
+    assert arguments.fault(given, schema) == ""
+    assert claim in arguments.fault({**given, claim: "a person"}, schema)

@@ -23,9 +23,7 @@ LINT_IMPORTS = str(Path(sys.executable).parent / "lint-imports")
 def docs_with_cog() -> list[str]:
     """Markdown files that hold a generated part."""
     docs = [ROOT / "README.md", ROOT / "AGENTS.md", *sorted((ROOT / "docs").glob("**/*.md"))]
-    return [
-        str(doc.relative_to(ROOT)) for doc in docs if doc.is_file() and COG_MARKER in doc.read_text("utf-8")
-    ]
+    return [str(doc.relative_to(ROOT)) for doc in docs if doc.is_file() and COG_MARKER in doc.read_text("utf-8")]
 
 
 def gates() -> dict[str, list[str]]:

@@ -160,6 +160,9 @@ def test_a_misspelling_is_forgiven_when_the_first_letters_agree(db: sqlite3.Conn
     for query in ("databse", "conection", "conneciton refused", "dtaabase"):
         found = search(db, query)
         assert (refs(found), [hit.mode for hit in found]) == (([], []) if query == "dtaabase" else (["it"], ["fuzzy"]))
+    note(db, "other", "An optimization of the tokenizer while running")
+    for query in ("optimzation", "tokeniser", "runing"):
+        assert [(hit.ref, hit.mode) for hit in search(db, query)] == [("other", "fuzzy")], query
     assert search(db, "databse")[0].snippet == "The [database] connection was refused"
 
 

@@ -28,7 +28,7 @@ def session_start(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
 
 
 def _read(stdin: bytes) -> dict[str, str]:
-    """The fields that we use, "" where one is missing or no text. SQLite reads the JSON: the `json` module costs 10 ms."""
+    """The fields that we use, "" where one is missing or no text. SQLite reads the JSON: `json` costs 10 ms."""
     text = stdin.decode("utf-8", "replace").lstrip("\ufeff").strip()
     db = sqlite3.connect(":memory:")
     try:

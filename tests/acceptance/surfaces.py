@@ -1,0 +1,252 @@
+"""Every door through which the memory answers, taken from the registries, and a hand that knocks on each.
+
+A command, tool, hook or format that has no adapter here makes `test_surfaces.py` fail, so a new surface cannot stay
+untested. An adapter asks as its users ask, and gives back all that they are shown, raw.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+from backstory.project.exporting import FORMATS
+from backstory.surfaces.cli.registry import COMMANDS
+from backstory.surfaces.hooks.entry import CLIENTS
+from backstory.surfaces.mcp.tools import TOOLS
+from tests.acceptance.world import World
+
+LIVE = ("active", "confirmed", "contested")
+# What an entry has to be like for a surface to show it; "" for surfaces that show figures only.
+PLAIN, STALE, CLASH, WAITING, FIGURES = "plain", "stale", "clash", "waiting", ""
+
+
+class About(NamedTuple):
+    """What is asked for: words that the entry has among others, its id, a file and an issue that it cites."""
+
+    words: str
+    id: str
+    path: str
+    issue: str
+
+
+class Planted(NamedTuple):
+    """An entry and the made-up word that it alone has."""
+
+    mark: str
+    about: About
+
+
+class Surface(NamedTuple):
+    """`shows` says which of the planted entries must appear on it."""
+
+    name: str
+    shows: str
+    ask: Callable[[World, About], str]
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+# Command: what it shows, and the arguments with which it answers.
+_COMMANDS: dict[str, tuple[str, Callable[[About], list[str]]]] = {
+    "status": (FIGURES, lambda about: []),
+    "doctor": (FIGURES, lambda about: []),
+    "verify": (FIGURES, lambda about: []),
+    "brief": (PLAIN, lambda about: ["--for", about.path, "--budget", "2000"]),
+    "search": (PLAIN, lambda about: [*about.words.split(), "--limit", "100"]),
+    "why": (PLAIN, lambda about: [about.path]),
+    "show": (PLAIN, lambda about: [about.id]),
+    "timeline": (PLAIN, lambda about: ["--limit", "1000"]),
+    "case": (PLAIN, lambda about: [about.issue]),
+    "stale": (STALE, lambda about: []),
+    "conflicts": (CLASH, lambda about: []),
+    "review": (WAITING, lambda about: []),
+    "export": (PLAIN, lambda about: []),
+}
+# The same commands where they are asked for more than what counts now: all of that must be tagged.
+_WIDENED: dict[str, tuple[str, Callable[[About], list[str]]]] = {
+    "search --all": (PLAIN, lambda about: [*about.words.split(), "--all", "--limit", "100"]),
+    "export --all": (PLAIN, lambda about: ["--all"]),
+    "brief": (PLAIN, lambda about: []),
+    "review --rejected": (FIGURES, lambda about: ["--rejected"]),
+    "why folder": (PLAIN, lambda about: [about.path.rpartition("/")[0] or "."]),
+}
+_TOOLS: dict[str, tuple[str, Callable[[About], dict[str, Any]]]] = {
+    "get_project_memory": (PLAIN, lambda about: {}),
+    "search_project_memory": (PLAIN, lambda about: {"query": about.words, "limit": 50}),
+}
+_HOOKS = {("claude-code", "SessionStart"): PLAIN}
+
+
+def _cli(name: str, args: Callable[[About], list[str]], *more: str) -> Callable[[World, About], str]:
+    def ask(world: World, about: About) -> str:
+        said = world.cli(name, *args(about), *more)
+        return said.out + said.err
+
+    return ask
+
+
+def _tool(name: str, args: Callable[[About], dict[str, Any]], part: str) -> Callable[[World, About], str]:
+    def ask(world: World, about: About) -> str:
+        reply = world.mcp(name, **args(about))
+        return reply.text if part == "text" else json.dumps(reply.data, ensure_ascii=False)
+
+    return ask
+
+
+def _hook(client: str, event: str) -> Callable[[World, About], str]:
+    def ask(world: World, about: About) -> str:
+        said = world.hook(client, event)
+        return json.loads(said.out)["hookSpecificOutput"]["additionalContext"] if said.out else ""
+
+    return ask
+
+
+def _of_cli() -> Iterator[Surface]:
+    named = [(name, *_COMMANDS[name]) for name, command in COMMANDS.items() if command.reads and name in _COMMANDS]
+    for name, shows, args in [*named, *((name, *found) for name, found in _WIDENED.items())]:
+        command = name.split()[0]
+        if command == "export":
+            for form in FORMATS:
+                yield Surface(f"cli {name} --format {form}", shows, _cli(command, args, "--format", form))
+            continue
+        yield Surface(f"cli {name}", shows, _cli(command, args))
+        yield Surface(f"cli {name} --json", shows, _cli(command, args, "--json"))
+
+
+def _all() -> Iterator[Surface]:
+    yield from _of_cli()
+    for name, (shows, args) in _TOOLS.items():
+        for part in ("text", "data"):
+            yield Surface(f"mcp {name} {part}", shows, _tool(name, args, part))
+    for (client, event), shows in _HOOKS.items():
+        yield Surface(f"hook {client} {event}", shows, _hook(client, event))
+
+
+SURFACES = tuple(_all())
+
+
+def without_adapter() -> list[str]:
+    """What the registries have and this module does not know, and the other way round."""
+    reading = {name for name, command in COMMANDS.items() if command.reads}
+    tools = {name for name, tool in TOOLS.items() if not tool.writes}
+    hooks = {(client, event) for client, events in CLIENTS.items() for event in events}
+    missing = [*(reading ^ _COMMANDS.keys()), *(tools ^ _TOOLS.keys()), *map(" ".join, hooks ^ _HOOKS.keys())]
+    return [f"no adapter for surface {name}" for name in sorted(missing)]
+
+
+def plant(world: World, name: str, words: str, path: str, issue: str, mark: str, *more: str) -> Planted:
+    """A decision of an agent with `words` and `mark` in it, on a file and an issue."""
+    id_ = world.say("decide", f"{words} by way of {mark}", "-f", path, "--issue", issue, *more, session=f"s-{name}")
+    return Planted(mark, About(words, id_, path, issue))
+
+
+def plant_controls(world: World, words: str, path: str, issue: str, marks: Iterable[str]) -> dict[str, Planted]:
+    """An entry for each thing that a surface shows: what counts, what is stale, what clashes, what waits."""
+    plain, stale, clash, waiting = marks
+    world.put(path)
+    found = {PLAIN: plant(world, PLAIN, words, path, issue, plain)}
+    gone = world.put("src/vanished.py")
+    found[STALE] = plant(world, STALE, words, path, issue, stale, "-f", gone)
+    (world.root / gone).unlink()
+    found[CLASH] = plant(world, CLASH, "Allow retries in the client", path, issue, clash)
+    world.say("decide", f"Do not allow retries in the client by way of {clash}", "-f", path)
+    world.capture("decision", f"{words} as {waiting} waits", files=[path], issue=issue)
+    id_ = next(id_ for id_, view in world.entries().items() if waiting in view["summary"])
+    found[WAITING] = Planted(waiting, About(words, id_, path, issue))
+    return found
+
+
+def assert_shown(world: World, controls: dict[str, Planted], surfaces: Iterable[Surface] = SURFACES) -> None:
+    """The positive control: each surface answers, and shows what it is there to show."""
+    for surface in surfaces:
+        known = controls.get(surface.shows or PLAIN)
+        if known is None:
+            continue
+        text = surface.ask(world, known.about)
+        if surface.shows:
+            assert known.mark in text, f"{surface.name} does not show {surface.shows}:\n{text}"
+        else:
+            assert text, surface.name
+
+
+def assert_absent(world: World, about: About, mark: str, surfaces: Iterable[Surface] = SURFACES) -> None:
+    """No surface shows the mark, whatever else it answers."""
+    for surface in surfaces:
+        text = surface.ask(world, about)
+        assert mark not in text, f"{surface.name} shows {mark}:\n{text}"
+
+
+def assert_absent_or_tagged(world: World, about: About, mark: str) -> list[str]:
+    """Wherever the mark is, a tag beside it says that it does not count; the surfaces that show it so."""
+    tagged = []
+    for surface in SURFACES:
+        text = surface.ask(world, about)
+        if mark in text:
+            wrong = untagged(text, mark)
+            assert not wrong, f"{surface.name} shows without a tag: {wrong}\n{text}"
+            tagged.append(surface.name)
+    return tagged
+
+
+# --- whether a tag stands beside a text ------------------------------------------------------------------------
+
+_ENDED = r"(?:superseded|retired|rejected|expired|proposed)"
+_TAG = re.compile(rf"\[{_ENDED}|\({_ENDED}|, {_ENDED}[;:]|\({_ENDED}\)|No longer holds|asked for, but {_ENDED}")
+# `show` has the standing in the line above the text.
+_TITLE = re.compile(rf"^(?:case )?\w+ [0-9A-Z]{{6,26}}  {_ENDED}$")
+# In the lines of the log the operations are the tags, and they stand beside: `ended` looks for them.
+_OPERATIONS = ("reject", "retire", "redact", "lift", "contest", "resolve", "confirm", "approve")
+
+
+def untagged(text: str, mark: str) -> list[str]:
+    """The places of `text` (JSON, lines of the log, or lines for people) where `mark` stands as if it counted."""
+    try:
+        return list(_in_json(json.loads(text), mark))
+    except ValueError:
+        pass
+    lines = text.splitlines()
+    if lines and all(line.startswith('{"') for line in lines if line):
+        events = [json.loads(line) for line in lines if line]
+        return [json.dumps(event) for event in events if mark in json.dumps(event) and not _ended(event, events)]
+    found = []
+    for number, line in enumerate(lines):
+        above = lines[number - 1] if number else ""
+        if mark in line and not _TAG.search(line) and not (line.startswith("  ") and _TITLE.match(above)):
+            found.append(line)
+    return found
+
+
+def _ended(event: dict[str, Any], events: list[dict[str, Any]]) -> bool:
+    """Whether an operation or a successor in the same list takes the event out, or itself says that it waits or ends."""
+    if event["kind"] in _OPERATIONS:
+        return True
+    by = event.get("by", {}).get("kind")
+    ended = {other.get("target") for other in events if other["kind"] in ("reject", "retire", "redact")}
+    replaced = {id_ for other in events for id_ in other.get("supersedes", ())}
+    marked = "held" in event or "valid_until" in event or by in ("hook", "import")
+    return event["id"] in ended | replaced or marked
+
+
+def _in_json(value: Any, mark: str) -> Iterator[str]:
+    if isinstance(value, str):
+        for line in value.splitlines():
+            if mark in line and not _TAG.search(line):
+                yield line
+    elif isinstance(value, list):
+        for item in value:
+            yield from _in_json(item, mark)
+    elif isinstance(value, dict):
+        view = value.get("entry") if isinstance(value.get("entry"), dict) else value
+        standing = view.get("standing")
+        if isinstance(standing, str) and standing not in LIVE:
+            # An entry that says of itself that it does not count; what it holds of others is judged apart.
+            for name in ("holds", "case"):
+                yield from _in_json(value.get(name, []), mark)
+        elif value.get("kind") in _OPERATIONS and "target" in value:
+            return
+        else:
+            for item in value.values():
+                yield from _in_json(item, mark)

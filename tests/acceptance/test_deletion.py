@@ -1,0 +1,76 @@
+"""What was taken out is gone from every door after a rebuild and a restart, and the log says who did it and why."""
+
+import json
+
+from tests.acceptance.surfaces import (
+    SURFACES,
+    About,
+    assert_absent,
+    assert_absent_or_tagged,
+    assert_shown,
+    plant,
+    plant_controls,
+)
+from tests.acceptance.world import SESSION, World, words
+
+TEXT = "Cache the parser output"
+PATH, ISSUE = "src/parse.py", "#717"
+# Where an entry that ended may still be found, tagged: nothing of the rest knows it.
+FINDABLE = ("cli search", "cli why", "cli show", "cli timeline", "cli case", "cli export --all", "mcp search")
+
+
+def test_deletion_absent_after_reindex_and_restart(world: World) -> None:
+    """Of one batch an entry is retired, one redacted, one left: rebuild, restart, and every door."""
+    *marks, gone, secret = words(6, "deletion")
+    world.serve()
+    controls = plant_controls(world, TEXT, PATH, ISSUE, marks)
+    retired = plant(world, "batch", TEXT, PATH, ISSUE, gone)
+    blanked = plant(
+        world, "batch", TEXT, PATH, ISSUE, secret, "--detail", f"with {secret} in the detail", "--why", secret
+    )
+    assert world.cli("retire", retired.about.id, "--why", "the parser was rewritten", env=SESSION).code == 0
+    world.judge("redact", blanked.about.id, "--why", "it quotes a customer")
+    exported = world.cli("export", "--all", "--format", "jsonl").out
+    for _ in range(2):
+        tagged = assert_absent_or_tagged(world, retired.about, gone)
+        assert tagged and all(name.startswith(FINDABLE) for name in tagged), tagged
+        assert_absent(world, blanked.about, secret)
+        assert secret.encode() not in world.every_byte()
+        assert_shown(world, controls)
+        world.forget()
+    for id_, who, why in (
+        (retired.about.id, "claude-code", "the parser was rewritten"),
+        (blanked.about.id, "Test Person", "it quotes a customer"),
+    ):
+        shown = world.cli("show", id_).out
+        assert who in shown and why in shown
+        (operation,) = [item for item in world.ask("show", id_)["history"] if item["kind"] in ("retire", "redact")]
+        assert operation["by"]["name"] == who and operation["reason"] == why and operation["at"]
+    # An export made after it does not bring it back either.
+    (world.root / "old.jsonl").write_text(exported)
+    assert secret not in exported
+    world.ask("import", str(world.root / "old.jsonl"))
+    assert_absent_or_tagged(world, retired.about, gone)
+    assert_absent(world, blanked.about, secret)
+    assert world.ask("verify")["sound"]
+
+
+def test_deletion_of_an_entry_leaves_no_copy_in_what_was_made_of_it(world: World) -> None:
+    """An export from before brings a retired text back as nothing, and a restated one waits for a person."""
+    gone, kept = words(2, "copies")
+    retired = plant(world, "copy", TEXT, PATH, ISSUE, gone)
+    sibling = plant(world, "copy", TEXT, PATH, ISSUE, kept)
+    (world.root / "old.jsonl").write_text(world.cli("export", "--format", "jsonl").out)
+    (world.root / "old.json").write_text(world.cli("export", "--format", "json").out)
+    world.judge("retire", retired.about.id, "--why", "the parser was rewritten")
+    for name in ("old.jsonl", "old.json"):
+        report = world.ask("import", str(world.root / name))
+        assert report["added"] == report["restored"] == 0, report
+    again = world.mcp("record_project_memory", kind="decision", summary=f"{TEXT} by way of {gone}", issue=ISSUE)
+    assert again.data["standing"] == "proposed" and "retired" in again.text
+    tagged = assert_absent_or_tagged(world, About(TEXT, again.data["id"], PATH, ISSUE), gone)
+    assert not [name for name in tagged if name.startswith(("hook", "cli brief", "cli stale", "cli export --format"))]
+    for surface in SURFACES:
+        if surface.shows == "plain":
+            assert kept in surface.ask(world, sibling.about), surface.name
+    assert json.loads(world.cli("status", "--json").out)["data"]["waiting"] == 1

@@ -178,8 +178,9 @@ def damage(demo: Demo) -> None:
     out(f'$ printf \'{{"id":"01\' >> .backstory/log/{shard.name}')
     with shard.open("ab") as file:
         file.write(b'{"id":"01')
-    demo.run("backstory", "tried", "Append without looking at the last byte", "--failed", "two lines became one")
     demo.run("backstory", "verify", code=5)
+    demo.run("backstory", "tried", "Append without looking at the last byte", "--failed", "two lines became one")
+    demo.run("backstory", "verify")
     demo.run("backstory", "search", "last", "byte")
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from backstory.index.folding import value_hash
 from backstory.project.exporting import FORMATS
 from backstory.surfaces.cli.registry import COMMANDS
 from backstory.surfaces.hooks.entry import CLIENTS
@@ -227,7 +228,9 @@ def _ended(event: dict[str, Any], events: list[dict[str, Any]]) -> bool:
     ended = {other.get("target") for other in events if other["kind"] in ("reject", "retire", "redact")}
     replaced = {id_ for other in events for id_ in other.get("supersedes", ())}
     marked = "held" in event or "valid_until" in event or by in ("hook", "import")
-    return event["id"] in ended | replaced or marked
+    # A rejection is of the value, whichever entry carries it.
+    key, rejected = value_hash(event["summary"]), {other.get("key") for other in events if other["kind"] == "reject"}
+    return event["id"] in ended | replaced or marked or key in rejected
 
 
 def _in_json(value: Any, mark: str) -> Iterator[str]:

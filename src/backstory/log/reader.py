@@ -41,7 +41,8 @@ class Problem(msgspec.Struct, frozen=True):
 
 # What can be wrong with a line or a file, in words.
 WHY = {
-    "torn": "the line is not whole",
+    "torn": "the last line is not whole",
+    "leftover": "a write was cut short here, and the next one began on a fresh line",
     "corrupt": "the line is no event",
     "marker": "a merge conflict marker",
     "long": "the line is longer than 64 KiB",
@@ -86,7 +87,7 @@ def _judge(text: bytes, name: str, offset: int, number: int, end: int) -> Line |
     except BadLine as error:
         if text.startswith(_MARKERS):
             return Problem(name, number, "marker", "", end)
-        why = "torn" if text.startswith(b"{") and not text.endswith(b"}") else "corrupt"
+        why = "leftover" if text.startswith(b"{") and not text.endswith(b"}") else "corrupt"
         return Problem(name, number, why, str(error)[:120], end)
 
 

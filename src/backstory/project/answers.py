@@ -74,12 +74,22 @@ class Pair(msgspec.Struct, frozen=True):
 
 def get(project: Project, kind: str | None = None, *, limit: int = 1_000) -> list[View]:
     """Every live entry, newest first, of one kind or of all."""
-    where = f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE}"
-    params: dict[str, object] = {"now": project.now, "limit": limit}
-    if kind:
-        params["kind"] = _kind(kind)
-        where += " AND e.kind = :kind"
-    return _checked(project, f"{where} ORDER BY e.last_at DESC, e.id LIMIT :limit", params)
+    # The rows are chosen by index alone: sorting all that is live, with its text, takes a second at 100,000.
+    name = _kind(kind) if kind else ""
+    params: dict[str, object] = {"now": project.now, "limit": limit, "kind": name}
+    order = "ORDER BY e.last_at DESC, e.id LIMIT :limit"
+    if name:
+        of_kind = (
+            f"e.kind = :kind AND e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND e.moved"
+        )
+        settled = f"SELECT e.entry FROM entries AS e INDEXED BY entries_brief WHERE {of_kind} = '' {order}"
+        moved = f"SELECT e.entry FROM entries AS e INDEXED BY entries_moved WHERE {of_kind} <> '' {order}"
+        chosen = f"SELECT * FROM ({settled}) UNION ALL SELECT * FROM ({moved})"
+    else:
+        standing = "e.standing IN ('active', 'confirmed', 'contested')"
+        recent = "SELECT e.entry FROM entries AS e INDEXED BY entries_recent"
+        chosen = f"{recent} WHERE {standing} AND {live.IN_FORCE} {order}"
+    return _checked(project, f"e.entry IN ({chosen}) {order}", params)
 
 
 def _checked(project: Project, where: str, params: dict[str, object]) -> list[View]:

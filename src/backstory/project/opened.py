@@ -10,7 +10,7 @@ from backstory.config import Config
 from backstory.sources.git.head import branch_name
 
 # Found by reading, but no sign that anything was tampered with or lost.
-NOTES = ("marker", "version")
+NOTES = ("marker", "version", "leftover")
 
 
 class Project:

@@ -20,7 +20,8 @@ from backstory.project.reading import read_files
 
 FIXES = {
     "marker": "`backstory doctor --fix` removes the markers; no event is lost",
-    "torn": "kept as it is: a write was cut short and the event was never confirmed to its writer",
+    "torn": "the next write ends it and goes on",
+    "leftover": "kept as it is: its writer was never told that the event was recorded, and none that follows is missing",
     "corrupt": "kept as it is; repair it by hand, or restore the file from git",
     "hash": "restore the line from git or from another clone, and supersede an entry instead of editing it; if two"
     " memories were joined, name the other id under `also` in project.toml",
@@ -81,7 +82,7 @@ def verify(config: Config, now: int) -> Report:
     )
     kept = db.execute("SELECT count(*) FROM lines").fetchone()[0]
     bad = db.execute(
-        "SELECT count(*) FROM problems WHERE line > 0 AND why IN ('hash', 'shard', 'corrupt', 'torn', 'marker')"
+        "SELECT count(*) FROM problems WHERE line > 0 AND why IN ('hash', 'shard', 'corrupt', 'leftover', 'marker')"
     )
     report = Report(
         sound=not any(item.why not in NOTES for item in found),

@@ -12,7 +12,7 @@ The three best come first, then each section in turn gives its next best until t
 from __future__ import annotations
 
 from backstory.recall import live
-from backstory.recall.tokens import estimate
+from backstory.recall.tokens import tenths_of, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Candidate:
         self.line, self.cost = str(row[4]), int(str(row[5]))
         if not row[6]:
             away = f" [{AWAY}{_branch(str(row[7]))}]"
-            self.line, self.cost = self.line + away, self.cost + estimate(away)
+            self.line, self.cost = self.line + away, self.cost + tenths_of(away)
         self.match = 0.0
         self.event = False
         self.score = 0.0
@@ -228,14 +228,16 @@ def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget
     brief.stale = count_stale(db, now)
     opening = OPENING.format(name=name)
     stale_line = STALE_LINE.format(count=brief.stale) if brief.stale else ""
-    spent = estimate(opening) + estimate(CLOSING) + estimate(stale_line)
+    spent = tenths_of(opening + stale_line + CLOSING)
+    totals = _totals(db, now)
     taken: dict[str, list[tuple[Candidate, str]]] = {}
     for item in _in_turn(ranked):
         tail = f" ({_date(item.at)}, {short_id(db, item.id)})"
         # A line costs its text, its date and id, the dash and the line end; a first one its heading and count.
-        cost = item.cost + estimate(tail) + 3
-        cost += 0 if item.heading in taken else estimate(f"{item.heading} (00 of 00000):") + 1
-        if spent + cost > budget:
+        cost = item.cost + tenths_of(f"- {tail}\n")
+        if item.heading not in taken:
+            cost += tenths_of(f"{item.heading} (00 of {totals.get(item.heading, 0)}):\n")
+        if whole(spent + cost) > budget:
             continue
         spent += cost
         taken.setdefault(item.heading, []).append((item, f"- {item.line}{tail}"))
@@ -243,7 +245,6 @@ def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget
     if not taken and not stale_line:
         return brief
     parts = [opening]
-    totals = _totals(db, now)
     for heading in sorted(taken, key=lambda title: _ORDER.get(title, 90)):
         shown = taken[heading]
         brief.ids += [item.id for item, _ in shown]
@@ -252,7 +253,7 @@ def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget
         brief.left_out += total - len(shown)
         parts += [f"{heading} ({count}):\n", *(f"{line}\n" for _, line in shown)]
     parts += [stale_line, CLOSING]
-    brief.text, brief.tokens = "".join(parts), spent
+    brief.text, brief.tokens = "".join(parts), whole(spent)
     return brief
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backstory.recall.tokens import estimate
+from backstory.recall.tokens import tenths_of
 from backstory.records.event import Entry
 from backstory.records.hostile import fenced
 from backstory.records.kinds.decision import Decision
@@ -10,8 +10,8 @@ from backstory.records.kinds.hotfile import HotFile
 from backstory.records.kinds.issuenote import IssueNote
 from backstory.records.kinds.trial import Trial
 
-# Characters of a line in a brief. A summary may have 300; 140 keep five lines and more within 250 tokens.
-LINE_CHARACTERS = 140
+# Characters of a line in a brief. A summary may have 300; 110 keep five lines and more within 250 tokens.
+LINE_CHARACTERS = 110
 
 
 def display_text(entry: Entry) -> str:
@@ -28,7 +28,7 @@ def display_text(entry: Entry) -> str:
 
 
 def display_line(entry: Entry) -> tuple[str, int]:
-    """The line without dash, date and id, and its tokens estimated from above."""
+    """The line without dash, date and id, and what it costs in tenths of a token, estimated from above."""
     held = " [unreviewed: reads like an instruction]" if entry.held == "directive" else ""
     line = fenced(display_text(entry), LINE_CHARACTERS) + held
-    return line, estimate(line)
+    return line, tenths_of(line)

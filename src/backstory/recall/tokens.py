@@ -31,7 +31,17 @@ _WORD, _COMMON, _RARE, _CAPITALS, _CAPITAL, _STUB = 10, 1, 10, 3, 7, 5
 
 def estimate(text: str) -> int:
     """Tokens of `text`, an upper estimate; 0 for an empty text."""
-    tenths, start, length = 19 if text else 0, 0, len(text)
+    return whole(tenths_of(text)) if text else 0
+
+
+def whole(tenths: int) -> int:
+    """Tokens from tenths, rounded up with one to spare: for a whole text, not for each of its parts."""
+    return (tenths + 19) // 10
+
+
+def tenths_of(text: str) -> int:
+    """Tenths of a token of a part of a text; parts may be added up."""
+    tenths, start, length = 0, 0, len(text)
     while start < length:
         letter = text[start]
         end = start + 1
@@ -48,7 +58,7 @@ def estimate(text: str) -> int:
                 end += 1
             tenths += 10 if letter.isascii() or letter in _MARKS else _foreign(ord(letter))
         start = end
-    return tenths // 10
+    return tenths
 
 
 def _word(word: str) -> int:

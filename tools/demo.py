@@ -104,10 +104,20 @@ def main() -> None:
         clone = place / "backstory"
         out(f"$ git clone {ROOT} {clone}")
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-        shutil.rmtree(clone / ".backstory", ignore_errors=True)
-        out("  (its own memory is set aside: this one starts empty)")
+        set_aside(clone)
         show(Demo(clone, place / "home"))
         out("\nAll steps went as they should.")
+
+
+def set_aside(clone: Path) -> None:
+    """The demo starts empty: the memory that the project keeps of itself leaves the clone by a commit of its own."""
+    if not (clone / ".backstory").exists():
+        return
+    git = ["git", "-C", str(clone), "-c", "user.name=demo", "-c", "user.email=demo@example.invalid"]
+    subprocess.run([*git, "rm", "-rq", ".backstory"], check=True)
+    subprocess.run([*git, "commit", "-qm", "Set the project's own memory aside"], check=True)
+    shutil.rmtree(clone / ".backstory", ignore_errors=True)
+    out("  (its own memory is set aside: this one starts empty)")
 
 
 def show(demo: Demo) -> None:

@@ -7,10 +7,14 @@ import shutil
 import sqlite3
 import stat
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from backstory.surfaces.cli.main import group
 
 from .conftest import Cli
 
@@ -146,16 +150,17 @@ def test_a_folder_above_several_projects_lists_them(tmp_path: Path, process: Pro
 def test_a_folder_that_does_not_exist_is_said(tmp_path: Path, process: Process) -> None:
     done = process(tmp_path, "init", "--project", str(tmp_path / "missing"))
     assert (done.returncode, "no folder" in done.stderr) == (2, True)
-    gone = tmp_path / "gone"
-    gone.mkdir()
-    command = 'rmdir "$0" && exec "$@"'
-    import sys
 
-    done = subprocess.run(
-        ["sh", "-c", command, str(gone), sys.executable, "-m", "backstory", "timeline"],
-        cwd=gone, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert (done.returncode, "no longer exists" in done.stderr) == (2, True)
+
+def test_a_current_folder_that_was_deleted_is_said(cli: Cli) -> None:
+    gone = cli.folder / "gone"
+    gone.mkdir()
+    with cli.monkeypatch.context() as patch:
+        patch.chdir(gone)
+        gone.rmdir()
+        result = CliRunner().invoke(group, ["timeline"])
+    assert (result.exit_code, "no longer exists" in result.stderr) == (2, True)
+    cli("timeline")
 
 
 def writable(folder: Path, yes: bool) -> None:
@@ -167,9 +172,6 @@ def writable(folder: Path, yes: bool) -> None:
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="permissions of Unix")
 def test_a_read_only_folder_answers_and_refuses_to_write(cli: Cli) -> None:
     cli("note", "Something")
-    command = ["-m", "backstory"]
-    import sys
-
     prefix = [sys.executable]
     if os.geteuid() == 0:
         if shutil.which("setpriv") is None:
@@ -178,7 +180,9 @@ def test_a_read_only_folder_answers_and_refuses_to_write(cli: Cli) -> None:
         prefix = ["setpriv", f"--bounding-set={lost}", f"--inh-caps={lost}", sys.executable]
 
     def run(*args: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([*prefix, *command, *args], cwd=cli.folder, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [*prefix, "-m", "backstory", *args], cwd=cli.folder, capture_output=True, text=True, check=False
+        )
 
     writable(cli.folder, False)
     try:
@@ -220,10 +224,10 @@ def test_the_log_of_another_project_is_reported_and_shown_by_nobody(cli: Cli, tm
     other("note", "Work goes on")
 
 
-def test_settings_that_cannot_be_read_say_so(cli: Cli) -> None:
+def test_settings_in_conflict_say_so_and_the_hint_heals_them(cli: Cli) -> None:
     marker = cli.folder / ".backstory" / "project.toml"
     good = marker.read_text("utf-8")
-    marker.write_text("this is no toml", encoding="utf-8")
+    marker.write_text(f"<<<<<<< HEAD\n{good}=======\n{good}>>>>>>> other\n", encoding="utf-8")
     result = cli("timeline", code=5)
     assert "cannot be read as settings" in result.stderr
     assert "`backstory doctor --fix`" in result.stderr

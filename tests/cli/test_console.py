@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -109,11 +110,9 @@ def test_help_stays_within_eighty_columns() -> None:
 
 
 def test_mcp_is_started_for_the_folder_and_the_role(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    import types
-
     seen: list[tuple[str, str]] = []
     fake = types.SimpleNamespace(run=lambda start, role: seen.append((start, role)))
-    monkeypatch.setattr("backstory.surfaces.cli.commands.mcp.importlib.import_module", lambda name: fake)
+    monkeypatch.setitem(sys.modules, "backstory.surfaces.mcp.server", fake)  # type: ignore[arg-type]
     cli("mcp")
     cli("mcp", "--role", "read", "--project", "src")
     assert seen == [(str(cli.folder), "write"), ("src", "read")]

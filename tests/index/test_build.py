@@ -154,7 +154,7 @@ RACER = """
 import sys
 from backstory.project.refresh import open_project
 for _ in range(5):
-    with open_project(sys.argv[1]) as project:
+    with open_project(sys.argv[1], now=int(sys.argv[2])) as project:
         count = project.db.execute("SELECT count(*) FROM entries").fetchone()[0]
         assert count == 5, count
 """
@@ -165,7 +165,10 @@ def test_eight_processes_that_find_it_damaged_at_once_all_answer(store: Store, h
     damaged(checkpointed(store), how)
     racers = [
         subprocess.Popen(
-            [sys.executable, "-c", RACER, str(store.root)], stderr=subprocess.PIPE, text=True, env=environment()
+            [sys.executable, "-c", RACER, str(store.root), str(store.clock())],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment(),
         )
         for _ in range(8)
     ]

@@ -119,8 +119,7 @@ def test_a_log_that_git_ignores_is_bad(filled: Memory) -> None:
     assert run(filled).healthy
     (filled.root / ".gitignore").write_text(".backstory/\n", encoding="utf-8")
     report = run(filled)
-    # What is tracked already is not ignored for git; a new shard would be.
-    assert any("ignores" in check.message for check in report.checks)
+    assert any("git ignores" in check.message for check in report.checks)
     assert not report.healthy
 
 

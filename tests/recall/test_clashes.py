@@ -171,13 +171,13 @@ def sign(pair: tuple[str, ...], *, swap: bool = False) -> str:
     return compare(other, one)[0] if swap else compare(one, other)[0]
 
 
-@pytest.mark.parametrize("pair", CLASHES, ids=lambda pair: " | ".join(pair))
+@pytest.mark.parametrize("pair", CLASHES, ids=" | ".join)
 def test_a_pair_that_says_different_things_clashes_from_both_sides(pair: tuple[str, ...]) -> None:
     assert sign(pair) in ("opposite", "different", "turned down")
     assert sign(pair, swap=True) == sign(pair)
 
 
-@pytest.mark.parametrize("pair", ORDINARY, ids=lambda pair: " | ".join(pair))
+@pytest.mark.parametrize("pair", ORDINARY, ids=" | ".join)
 def test_an_ordinary_pair_does_not_clash(pair: tuple[str, ...]) -> None:
     assert sign(pair) in ("", "similar")
     assert sign(pair, swap=True) in ("", "similar")

@@ -101,6 +101,8 @@ TABLES = (
     "CREATE INDEX entries_session ON entries (session, last_at) WHERE session <> ''",
     "CREATE INDEX entries_commit ON entries (commit_id) WHERE commit_id <> ''",
     "CREATE INDEX entries_recent ON entries (last_at)",
+    # The timeline: without it 100,000 entries are sorted with their bodies, 160 ms for five lines.
+    "CREATE INDEX entries_at ON entries (at, id)",
     # When the clock alone will change something: the next instant is one look-up.
     "CREATE INDEX entries_stale_at ON entries (stale_at) WHERE stale_at IS NOT NULL",
     "CREATE INDEX entries_valid_until ON entries (valid_until) WHERE valid_until IS NOT NULL",

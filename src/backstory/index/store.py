@@ -11,6 +11,8 @@ import sqlite3
 BUSY_SECONDS = 10.0
 # Kept equal to `schema.VERSION` by a test: importing the schema here would cost every hook its text.
 USER_VERSION = 1
+# Found by reading, but no sign that anything was tampered with or lost.
+NOTES = ("marker", "version", "leftover")
 
 
 def connect(path: str) -> sqlite3.Connection:
@@ -42,3 +44,9 @@ def meta(db: sqlite3.Connection) -> dict[str, str]:
 def file_sizes(db: sqlite3.Connection) -> dict[tuple[str, str], tuple[int, str]]:
     """(place, name) to (bytes read, stamp) of every file that the index has read."""
     return {(row[0], row[1]): (row[2], row[3]) for row in db.execute("SELECT place, name, size, stamp FROM files")}
+
+
+def problem_count(db: sqlite3.Connection) -> int:
+    """How many things the last read of the files found wrong; notes aside."""
+    marks = ",".join("?" * len(NOTES))
+    return int(db.execute(f"SELECT count(*) FROM problems WHERE why NOT IN ({marks})", NOTES).fetchone()[0])

@@ -160,7 +160,8 @@ def _git(project: Project, *, fix: bool) -> list[Check]:
     row = project.db.execute("SELECT value FROM index_meta WHERE key = 'git_note' AND value <> ''").fetchone()
     if row:
         checks.append(Check("git", "advice", row[0]))
-    ignored = git(["check-ignore", "-q", f"{FOLDER}/log/x.jsonl"], project.root)
+    # check-ignore refuses the literal pathspecs that every call of ours asks for.
+    ignored = git(["--no-literal-pathspecs", "check-ignore", "-q", f"{FOLDER}/log/x.jsonl"], project.root)
     if ignored.code == 0 and not config.private:
         message = f"git ignores {FOLDER}/log: the memory would not be shared"
         checks.append(

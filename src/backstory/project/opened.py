@@ -7,10 +7,10 @@ import time
 from types import TracebackType
 
 from backstory.config import Config
+from backstory.index import store
 from backstory.sources.git.head import branch_name
 
-# Found by reading, but no sign that anything was tampered with or lost.
-NOTES = ("marker", "version", "leftover")
+NOTES = store.NOTES
 
 
 class Project:
@@ -39,9 +39,7 @@ class Project:
 
     def problem_count(self) -> int:
         """How many things the last read of the files found wrong; notes aside."""
-        marks = ",".join("?" * len(NOTES))
-        query = f"SELECT count(*) FROM problems WHERE why NOT IN ({marks})"
-        return int(self.db.execute(query, NOTES).fetchone()[0])
+        return store.problem_count(self.db)
 
     @property
     def projects(self) -> tuple[str, ...]:

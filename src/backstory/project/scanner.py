@@ -53,7 +53,11 @@ def _run(project: Project, tool: str, command: list[str]) -> Scan:
         return Scan(tool, (), str(error))
     if done.returncode != 0:
         return Scan(tool, (), f"it ended with code {done.returncode}")
-    found = {(ids[line - 1], rule) for line, rule in _findings(done.stdout) if 0 < line <= len(ids)}
+    try:
+        findings = _findings(done.stdout)
+    except (ValueError, TypeError, AttributeError) as error:
+        return Scan(tool, (), f"its output is not understood ({error})")
+    found = {(ids[line - 1], rule) for line, rule in findings if 0 < line <= len(ids)}
     return Scan(tool, tuple(sorted(found)))
 
 
@@ -77,6 +81,8 @@ def _findings(out: bytes) -> list[tuple[int, str]]:
     items = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines() if line]
     found = []
     for item in items:
+        if item is None:  # gitleaks writes null for an empty list
+            continue
         inner = item.get("finding", item)
         line = inner.get("location", {}).get("start_line") or inner.get("StartLine") or inner.get("start_line")
         if line:

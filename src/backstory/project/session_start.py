@@ -36,7 +36,7 @@ def session_brief(cwd: str, session: str, now: int) -> tuple[str, list[str]]:
         if not currency.state(places, store.file_sizes(db), known) and not currency.has_pending(places):
             made = _make(db, places, known, session, now)
             if not _ground_moved(db, places.root, [*made.ids, *brief.withheld(db)]):
-                return made.text, []
+                return made.text, _damage(db)
         db.close()
     return _slow(cwd, session, now)
 
@@ -81,4 +81,10 @@ def _slow(cwd: str, session: str, now: int) -> tuple[str, list[str]]:
     seconds = max(0.1, config.settings.hook_seconds - (time.monotonic() - started) - 0.3)
     with refresh.open_config(config, now=now, seconds=seconds) as project:
         answer = briefing.brief(project, session=session)
-        return answer.text, project.notices
+        return answer.text, [*project.notices, *_damage(project.db)]
+
+
+def _damage(db: sqlite3.Connection) -> list[str]:
+    """A session that starts on a damaged log is told so, as every other reader is."""
+    count = store.problem_count(db)
+    return [f"the log has {count} problem(s); run `backstory verify`"] if count else []

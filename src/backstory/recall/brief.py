@@ -243,6 +243,7 @@ def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget
         taken.setdefault(item.heading, []).append((item, f"- {item.line}{tail}"))
         brief.lines.append((item.id, item.line, item.score, item.match, item.event))
     if not taken and not stale_line:
+        brief.left_out = len(ranked)
         return brief
     parts = [opening]
     for heading in sorted(taken, key=lambda title: _ORDER.get(title, 90)):

@@ -18,6 +18,10 @@ from backstory.errors import BackstoryError, Exit
 _PLAIN = {"\u2014": "-", "\u2013": "-", "\u2026": "...", "\u2039": "<", "\u203a": ">", "\u2019": "'"}
 # Control characters, ANSI introducers among them, and marks that reorder or hide text.
 _HOSTILE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\u2028\u2029\ufeff]")
+# In JSON such characters are kept, but as escapes: a program reads the same text, a terminal sees letters.
+_HIDDEN = re.compile(
+    "[\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
+)
 _CODES = {
     "bold": "\x1b[1m",
     "dim": "\x1b[2m",
@@ -55,6 +59,16 @@ def _plain(error: UnicodeError) -> tuple[str, int]:
 def clean(text: str) -> str:
     """Text as a terminal may show it: line ends and tabs stay, nothing else that acts."""
     return _HOSTILE.sub("", text.replace("\r\n", "\n"))
+
+
+def escaped(text: str) -> str:
+    """JSON whose strings hold no hidden character as itself."""
+    return text if text.isascii() else _HIDDEN.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    units = found[0].encode("utf-16-be")
+    return "".join(f"\\u{units[place : place + 2].hex()}" for place in range(0, len(units), 2))
 
 
 def line_of(text: object) -> str:
@@ -113,7 +127,8 @@ def say(text: str | bytes = "") -> None:
     import click
 
     try:
-        click.echo(text)
+        # Named, since click replaces a console stream that it takes for misconfigured.
+        click.echo(text, file=sys.stdout)
     except OSError as error:
         raise unwritten(error) from error
 
@@ -159,6 +174,6 @@ def tell(text: str) -> None:
     import click
 
     try:
-        click.echo(text, err=True)
+        click.echo(text, file=sys.stderr)
     except OSError:
         return

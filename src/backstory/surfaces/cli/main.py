@@ -26,8 +26,8 @@ Begin with `backstory init`; then record with `backstory decide "text" --why "re
 """
 _EPILOG = """\b
 Examples:
-  backstory decide "Use WAL mode" --why "concurrent reads" --file src/db.py:10-40
-  backstory tried "Cache the parser" --failed "stale after reload" -f src/parse.py
+  backstory decide "Use WAL mode" --why "concurrent reads" -f src/db.py:10-40
+  backstory tried "Cache the parser" --failed "went stale" -f src/parse.py
   backstory why src/db.py
 
 \b
@@ -105,7 +105,7 @@ def group(ctx: click.Context, project: str | None, as_json: bool) -> None:
     """The root of all commands; options here count for whichever command follows."""
     ctx.obj = {"project": project, "as_json": as_json}
     if ctx.invoked_subcommand is None:
-        click.echo(ctx.get_help())
+        console.say(ctx.get_help())
 
 
 def run(args: list[str]) -> int:

@@ -90,7 +90,7 @@ class Run:
 
         body = {"backstory": JSON_VERSION, "command": self.command, "data": value}
         try:
-            console.say(msgspec.json.encode(body).decode("utf-8"))
+            console.say(console.escaped(msgspec.json.encode(body).decode("utf-8")))
         except UnicodeError:
             # A file name that is no text: JSON can hold what UTF-8 cannot.
             import json

@@ -27,8 +27,14 @@ def command(run: Run, paths: tuple[str, ...], budget: int | None, explain: bool)
     project = run.open()
     answer = brief(project, paths=paths, budget=budget or 0, cwd=run.cwd)
     if not answer.text and not run.as_json:
-        tell("There is nothing to say: the memory holds nothing that is live, fresh and relevant here.")
+        tell(_why_nothing(answer))
     run.answer(answer, lambda: _lines(project, answer, explain))
+
+
+def _why_nothing(answer: BriefAnswer) -> str:
+    if answer.left_out:
+        return f"Of {answer.left_out} lines none fits into {answer.budget} tokens; raise `--budget`."
+    return "There is nothing to say: the memory holds nothing that is live, fresh and relevant here."
 
 
 def _lines(project: Project, answer: BriefAnswer, explain: bool) -> Iterable[str]:

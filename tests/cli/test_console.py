@@ -10,8 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from backstory.surfaces.cli import console
+
 from .conftest import Cli
-from .terminal import Seat
+from .terminal import Seat, person
 
 Process = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -132,3 +134,25 @@ def test_init_is_run_twice_without_harm_and_can_be_private(cli: Cli, tmp_path: P
     assert not (folder / ".backstory").exists()
     assert len(private.json("timeline")) == 1
     assert "private memory of quiet" in private("status").stdout
+
+
+def test_colours_never_show_as_letters(cli: Cli) -> None:
+    id_ = cli.record("note", "Something", person=True)
+    for args in (["status"], ["show", id_], ["doctor"], ["verify"], ["gc"], ["timeline"], ["why", "src"]):
+        code, text = person(cli.folder, *args)
+        assert (code, "[3" in text or "[0m" in text or "[1m" in text) == (0, False), text
+
+
+def test_work_that_takes_long_says_what_goes_on_at_a_terminal_alone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "PATIENCE_SECONDS", 0.01)
+    for terminal, said in ((False, ""), (True, "backstory: counting ...\n")):
+        monkeypatch.setattr(sys.stderr, "isatty", lambda answer=terminal: answer)
+        with console.patience("counting"):
+            time.sleep(0.3)
+        assert capsys.readouterr().err == said
+    monkeypatch.setattr(console, "PATIENCE_SECONDS", 5.0)
+    with console.patience("counting"):
+        pass
+    assert capsys.readouterr().err == ""

@@ -9,6 +9,7 @@ import pytest
 
 import backstory.surfaces.cli.commands as package
 from backstory.records.registry import KINDS
+from backstory.surfaces.cli import reference
 from backstory.surfaces.cli.main import group
 from backstory.surfaces.cli.registry import ALIASES, COMMANDS, SECTIONS, find, nearest
 
@@ -132,3 +133,26 @@ def test_version_and_name_are_those_of_the_package() -> None:
     done = subprocess.run([sys.executable, "-m", "backstory", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"backstory {backstory.__version__}\n"
     assert group.name == "backstory"
+
+
+def test_the_reference_holds_every_command_and_every_shape() -> None:
+    text = "\n".join(reference.commands())
+    for item in COMMANDS.values():
+        assert f"### backstory {item.name}\n\n{item.help}.\n" in text
+        assert f"Usage: backstory {item.name} " in text
+    shapes = "\n".join(reference.shapes())
+    assert "| `timeline` | a list of `View` |" in shapes
+    assert "- `stale_reasons`: list of text" in shapes
+    assert "| `mcp` |" not in shapes
+
+
+@pytest.mark.parametrize("name", READING)
+def test_the_json_of_each_reading_command_has_the_fields_of_its_documented_shape(name: str, cli: Cli) -> None:
+    id_ = cli.record("decide", "Use WAL mode", "-f", "src/store.py")
+    cli("observe", "#717", "it is slow")
+    data = cli.json(name, *(id_ if arg == "ID" else arg for arg in READING[name]))
+    answer = reference.answer_of(name)
+    assert answer is not None
+    cls, many = answer
+    for item in data if many else [data]:
+        assert set(item) == set(cls.__struct_encode_fields__)

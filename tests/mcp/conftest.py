@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from backstory.project.keeping import Keeper
 from backstory.surfaces.mcp.calls import Caller, answer
 from backstory.surfaces.mcp.replies import Reply
 from backstory.surfaces.mcp.scope import Scope
@@ -45,8 +46,11 @@ def other(tmp_path: Path, isolated: Path) -> Path:
 def ask() -> Callable[..., Reply]:
     """Call a tool in this process, without the protocol: `ask(scope or folder, tool, session="one", **arguments)`."""
 
+    # As in a server: what one call opened, the next may find open.
+    keeper = Keeper()
+
     def call(where: Scope | Path, tool: str, session: str = "one", **arguments: Any) -> Reply:
         scope = where if isinstance(where, Scope) else Scope(str(where), {}, str(where))
-        return answer(scope, Caller("test-client", session), tool, arguments)
+        return answer(scope, keeper, Caller("test-client", session), tool, arguments)
 
     return call

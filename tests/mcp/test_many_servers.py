@@ -57,18 +57,45 @@ def test_an_index_held_by_another_process_is_said_and_nothing_is_lost(ask: Calla
     assert "notices" not in found
 
 
-def test_a_missing_or_broken_index_is_made_anew_by_the_first_call(ask: Callable[..., Reply], project: Path) -> None:
+def test_an_index_that_goes_or_changes_between_two_calls_is_made_anew(ask: Callable[..., Reply], project: Path) -> None:
     for number in range(30):
         ask(project, "record_project_memory", kind="note", summary=f"Remark {number} about subject {number}")
+    index = project / ".git" / "backstory" / "index.sqlite"
+
+    def delete() -> None:
+        for path in index.parent.glob("index.sqlite*"):
+            path.unlink()
+
+    def scribble() -> None:
+        index.write_bytes(b"no database at all" * 100)
+
+    def exchange() -> None:
+        delete()
+        scribble()
+
+    def upgrade() -> None:
+        db = sqlite3.connect(index)
+        db.execute("PRAGMA user_version=999")
+        db.close()
+
+    def clear() -> None:
+        db = sqlite3.connect(index)
+        db.execute("DELETE FROM entries")
+        db.execute("DELETE FROM files")
+        db.commit()
+        db.close()
+
     before = ask(project, "get_project_memory").data["entries"]
-    derived = project / ".git" / "backstory"
-    for path in derived.glob("index.sqlite*"):
-        path.unlink()
-    assert ask(project, "get_project_memory").data["entries"] == before
-    (derived / "index.sqlite").write_bytes(b"no database at all" * 100)
-    again = ask(project, "get_project_memory").data
-    assert again["entries"] == before and again["notices"]
-    assert "notices" not in ask(project, "get_project_memory").data
+    assert len(before) == 30
+    # What is scribbled over may stand whole in the write-ahead log beside it; then there is nothing to say.
+    for harm, said in ((delete, False), (scribble, None), (exchange, True), (upgrade, True), (clear, False)):
+        harm()
+        after = ask(project, "get_project_memory").data
+        assert after["entries"] == before, harm.__name__
+        assert said is None or bool(after.get("notices")) is said, (harm.__name__, after.get("notices"))
+        again = ask(project, "record_project_memory", kind="note", summary=f"Remark after {harm.__name__}").data
+        assert "notices" not in again, (harm.__name__, again)
+        before = ask(project, "get_project_memory").data["entries"]
     shutil.rmtree(project / ".backstory" / "log")
-    # Positive control: without the log in the tree its entries are no longer plain.
+    # Positive control: the log is what is read; without it in the tree its entries are no longer plain.
     assert ask(project, "get_project_memory").data["entries"] != before

@@ -186,8 +186,8 @@ def show(project: Project, ref: str) -> Detail:
     recheck(project, [id_])
     item = by_ids(project.db, [id_], project.now)[id_]
     rows = project.db.execute(
-        "SELECT body FROM events WHERE target = ? OR id IN (SELECT v.id FROM links AS l JOIN events AS v"
-        " ON v.event = l.one WHERE l.other = ?) OR (kind = 'resolve' AND body LIKE ?) ORDER BY at, id",
+        "SELECT body FROM events WHERE (target = ? AND target <> '') OR id IN (SELECT v.id FROM links AS l JOIN events"
+        " AS v ON v.event = l.one WHERE l.other = ?) OR (kind = 'resolve' AND body LIKE ?) ORDER BY at, id",
         (id_, id_, f'%"over":"{id_}"%'),
     )
     history = tuple(read_fields(body.encode()) for (body,) in rows)

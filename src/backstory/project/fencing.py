@@ -30,7 +30,9 @@ def fence(name: str, lines: Iterable[str]) -> str:
 def inert(value: Any) -> Any:
     """A text, or a list or object of texts, without hidden characters and without the fence's mark."""
     if isinstance(value, str):
-        return _MARK.sub("\u2039", _HIDDEN.sub("", value))
+        if not value.isprintable():
+            value = _HIDDEN.sub("", value)
+        return _MARK.sub("\u2039", value) if "<" in value else value
     if isinstance(value, list | tuple):
         return [inert(item) for item in value]
     if isinstance(value, dict):

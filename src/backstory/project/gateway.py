@@ -90,7 +90,7 @@ def operation(project: Project, by: By, fields: Fields) -> Fields:
 def _last_word(project: Project, fields: Fields) -> int:
     named = [fields[name] for name in ("target", "over") if fields.get(name)]
     marks = ",".join("?" * len(named))
-    where = f"id IN ({marks}) OR target IN ({marks})"
+    where = f"id IN ({marks}) OR (target IN ({marks}) AND target <> '')"
     if fields.get("key"):
         where += " OR kind IN ('reject', 'lift')"
     row = project.db.execute(f"SELECT max(at) FROM events WHERE {where}", [*named, *named]).fetchone()

@@ -22,13 +22,14 @@ from backstory.project.opened import Project
 from backstory.project.paths import cite
 from backstory.records import secrets
 from backstory.records.codec import BadLine, Fields, content_hash, event_from, read_fields, shape_of
-from backstory.records.event import IMPORT, PERSON, By, Entry, UnknownEvent
+from backstory.records.event import IMPORT, PERSON, By, Entry, Event, UnknownEvent
 from backstory.records.hostile import is_directive
 from backstory.records.ids import is_id
 
 _LINE_LIMIT = 1 << 20
 _OF_ANOTHER_TREE = frozenset("supersedes commit pinned files evidence".split())
 _SEALED = ("h", "prev", "shard")
+_NO_TEXT = frozenset((*_SEALED, "id", "target", "commit", "prints", "blank", "key"))
 
 
 class Imported(msgspec.Struct, frozen=True):
@@ -139,7 +140,7 @@ class _Import:
         own = self._own(fields)
         if isinstance(event, Entry):
             self._entry(number, fields, event, own)
-        elif own and (self.by.kind == PERSON or event.by.kind != PERSON):
+        elif own and self._may_restore(fields, event):
             self.restore.append(fields)
         else:
             what = f"the kind {event.kind!r}" if isinstance(event, UnknownEvent) else f"the operation {event.kind}"
@@ -165,20 +166,23 @@ class _Import:
             self.count("dropped", number, f"it says what {known[0]} said, which is {known[1]}")
         elif entry.redacted or not value_of(entry).strip():
             self.count("left", number, "its text was redacted")
-        elif own and self._may_restore(entry):
+        elif own and self._may_restore(fields, entry):
             self.restore.append(fields)
         elif gateway.twin_of(self.project, entry):
             self.count("present", number)
         else:
             self.propose.append((number, fields))
 
-    def _may_restore(self, entry: Entry) -> bool:
+    def _may_restore(self, fields: Fields, event: Event) -> bool:
         """Whether the line may come back as it was: the writer could be trusted, and the gateway would let it pass."""
-        if entry.by.kind == PERSON and self.by.kind != PERSON:
+        if event.by.kind == PERSON and self.by.kind != PERSON:
             return False
-        texts = entry.prose().values()
-        clean = not any(secrets.redact(text).kinds for text in texts)
-        return clean and (bool(entry.held) or not any(is_directive(text) for text in texts))
+        if any(secrets.redact(text).kinds for text in _texts(fields)):
+            return False
+        if not isinstance(event, Entry):
+            return True
+        pinned = event.pinned and event.by.kind != PERSON
+        return not pinned and (bool(event.held) or not any(is_directive(text) for text in event.prose().values()))
 
     def finish(self) -> Imported:
         """Write what was decided."""
@@ -216,6 +220,19 @@ class _Import:
                     continue
                 yield text
                 break
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text of an event, in whatever field, known or not; hashes and ids hold none."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            if name not in _NO_TEXT:
+                yield from _texts(item)
 
 
 def _imported(project: Project) -> Iterator[str]:

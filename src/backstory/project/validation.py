@@ -46,9 +46,7 @@ def prepare(project: Project, kind: str, fields: dict[str, Any], cwd: str = "") 
     _sizes(given)
     _links(project, given)
     _times(given)
-    files = [cite(project.root, str(item), cwd) for item in given.get("files", ())[:_FILES_LIMIT]]
-    if kind == "hotfile":
-        files = _hot(project, given, files, cwd)
+    files, in_typed = _cited(project, kind, given, cwd)
     if kind == "trial" and given.get("outcome", "failed") not in OUTCOMES:
         raise BackstoryError(f"A trial's outcome is one of {', '.join(OUTCOMES)}.", hint="Use `--outcome failed`.")
     clean, found = _redacted(given)
@@ -56,7 +54,7 @@ def prepare(project: Project, kind: str, fields: dict[str, Any], cwd: str = "") 
         unique = {(ref.path, ref.lines, ref.symbol): ref for ref in files}
         paths, in_paths = _redacted({ref.path: ref.path for ref in files})
         clean["files"] = [{**_builtins(ref), "path": paths[ref.path]} for ref in unique.values()]
-        found = tuple(dict.fromkeys((*found, *in_paths)))
+        found = tuple(dict.fromkeys((*found, *in_typed, *in_paths)))
     return clean, found
 
 
@@ -178,6 +176,18 @@ def instant(text: str, name: str = "the time") -> int:
             f"{name} is {typed[:60]!r}, which is no day and no instant with a zone.",
             hint="Write 2026-11-30 or 2026-11-30T14:00:00Z.",
         ) from error
+
+
+def _cited(project: Project, kind: str, given: Fields, cwd: str) -> tuple[list[Any], tuple[str, ...]]:
+    """The files that are cited, without secrets. Those leave the path as it was typed: once it is relative,
+    `scheme://user:password@host` is no URL any more and nobody would know the password."""
+    named = {"files": [str(item) for item in given.get("files", ())[:_FILES_LIMIT]], "path": str(given.get("path", ""))}
+    typed, found = _redacted({f"typed {name}": value for name, value in named.items()})
+    files = [cite(project.root, text, cwd) for text in typed["typed files"]]
+    if kind == "hotfile":
+        given["path"] = typed["typed path"]
+        files = _hot(project, given, files, cwd)
+    return files, found
 
 
 def _hot(project: Project, given: Fields, files: list[Any], cwd: str) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from backstory.surfaces.cli.console import block, clean, line_of, paint, wrap
+from backstory.surfaces.cli.console import block, line_of, paint, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,13 +102,13 @@ def full(view: View) -> list[str]:
     if view.fields.get("detail"):
         lines += ["", block(str(view.fields["detail"]), 2)]
     lines.append("")
-    lines += [row(label, value) for label, value in _rows(view)]
+    lines += [row(label, line_of(value)) for label, value in _rows(view)]
     return lines
 
 
 def row(label: str, value: str) -> str:
-    """A label and what belongs to it."""
-    return f"  {paint(f'{label:<{_LABEL}}', 'dim')}{wrap(clean(value), 2 + _LABEL, 2 + _LABEL)}"
+    """A label and what belongs to it, which the caller has cleaned."""
+    return f"  {paint(f'{label:<{_LABEL}}', 'dim')}{wrap(value, 2 + _LABEL, 2 + _LABEL)}"
 
 
 def _rows(view: View) -> Iterable[tuple[str, str]]:

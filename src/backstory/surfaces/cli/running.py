@@ -38,7 +38,8 @@ class Run:
         if self._opened is None:
             from backstory.project.refresh import open_project
 
-            self._opened = open_project(self.start)
+            with console.patience("bringing the index up to date"):
+                self._opened = open_project(self.start)
             self.notices()
             if warn and COMMANDS[self.command].reads:
                 _warn(self._opened)

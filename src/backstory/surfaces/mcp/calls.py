@@ -1,7 +1,6 @@
 """What the tools do. Loaded with the first call: from here on SQLite, msgspec and the project package are needed.
 
-Each call opens the project anew, which brings the index up to date, and closes it again; a refused or failed call
-leaves nothing behind for the next.
+Each call brings the index up to date before it answers. A refused or failed call leaves nothing behind for the next.
 """
 
 from __future__ import annotations
@@ -13,11 +12,10 @@ from typing import Any, NamedTuple
 from backstory.errors import BackstoryError
 from backstory.project import answers, authority
 from backstory.project.gateway import Outcome, record
-from backstory.project.opened import NOTES, Project
+from backstory.project.keeping import Keeper
+from backstory.project.opened import Project
 from backstory.project.operations import operate
-from backstory.project.refresh import open_config
 from backstory.project.resolve import candidates
-from backstory.project.verifying import problems
 from backstory.records.codec import shape_of
 from backstory.records.event import By
 from backstory.records.hostile import fenced, one_line
@@ -46,7 +44,7 @@ class Caller(NamedTuple):
         return authority.agent(one_line(fenced(self.name), 100) or "mcp client", self.session)
 
 
-def answer(scope: Scope, caller: Caller, tool: str, arguments: dict[str, Any]) -> Reply:
+def answer(scope: Scope, keeper: Keeper, caller: Caller, tool: str, arguments: dict[str, Any]) -> Reply:
     """The reply to one call. Expected failures are replies too; any other exception is the server's to report."""
     given = dict(arguments)
     try:
@@ -55,7 +53,7 @@ def answer(scope: Scope, caller: Caller, tool: str, arguments: dict[str, Any]) -
         return refusal(error)
     about = {"name": config.name, "id": config.project, "root": config.root}
     try:
-        with open_config(config) as project:
+        with keeper.opened(config) as project:
             reply = HANDLERS[tool](project, caller, given)
             notices = _notices(project)
     except BackstoryError as error:
@@ -72,8 +70,11 @@ def _head(about: dict[str, str]) -> str:
 def _notices(project: Project) -> list[str]:
     """What was said while the index was brought up to date, and whether the log is sound."""
     notices = list(project.notices)
-    wrong = [item for item in problems(project) if item.why not in NOTES]
-    if wrong:
+    if project.problem_count():
+        from backstory.project.opened import NOTES
+        from backstory.project.verifying import problems
+
+        wrong = [item for item in problems(project) if item.why not in NOTES]
         first = f"{wrong[0].file}:{wrong[0].line} {wrong[0].message}"
         notices.append(f"the log has {len(wrong)} problem(s), such as {first}; a person can run backstory verify")
     for line in notices:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Any
+
+import msgspec
 
 from backstory.project.answers import View
 from backstory.project.fencing import inert
@@ -75,7 +76,7 @@ def fitting(items: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     kept: list[dict[str, Any]] = []
     room = CHARACTERS
     for item in items:
-        room -= len(json.dumps(item, ensure_ascii=False, separators=(",", ":")))
+        room -= len(msgspec.json.encode(item))
         if room < 0 and kept:
             break
         kept.append(item)

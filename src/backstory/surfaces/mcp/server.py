@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
 
+    from backstory.project.keeping import Keeper
+
 
 def run(start: str, role: str) -> None:
     """Serve until the client closes stdin. `start` is the folder that was named, or the working directory."""
@@ -104,6 +106,7 @@ class Service:
         self.scope, self.role = scope, role
         self.session = ""
         self.one_at_a_time: CapacityLimiter | None = None
+        self.keeper: Keeper | None = None
 
     def server(self) -> Server[dict[str, Any]]:
         """The SDK's server with our handlers."""
@@ -163,9 +166,11 @@ class Service:
 
     def _answer(self, tool: str, given: dict[str, Any], client: str) -> Reply:
         try:
+            from backstory.project.keeping import Keeper
             from backstory.surfaces.mcp import calls
 
-            return calls.answer(self.scope, calls.Caller(client, self._session()), tool, given)
+            self.keeper = self.keeper or Keeper()
+            return calls.answer(self.scope, self.keeper, calls.Caller(client, self._session()), tool, given)
         except Exception as error:  # noqa: BLE001 (the client gets one sentence, stderr the rest)
             traceback.print_exc(file=sys.stderr)
             return fault(error)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import click
 
 from backstory.errors import Exit
-from backstory.surfaces.cli.console import line_of, paint, wrap
+from backstory.surfaces.cli.console import line_of, paint, patience, wrap
 from backstory.surfaces.cli.running import Run, make
 
 TYPE_CHECKING = False
@@ -24,7 +24,8 @@ def command(run: Run, fix: bool) -> int:
     from backstory.project.doctor import doctor
     from backstory.project.opened import now_micros
 
-    report = doctor(run.start, fix=fix, now=now_micros())
+    with patience("checking every line"):
+        report = doctor(run.start, fix=fix, now=now_micros())
     run.answer(report, lambda: _lines(report))
     return Exit.OK if report.healthy else Exit.DAMAGED
 

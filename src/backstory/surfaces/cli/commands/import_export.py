@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from backstory.surfaces.cli.console import line_of, wrap
+from backstory.surfaces.cli.console import line_of, patience, wrap
 from backstory.surfaces.cli.running import Run, make
 
 TYPE_CHECKING = False
@@ -34,7 +34,9 @@ def command(run: Run, file: str, dry_run: bool) -> None:
     """
     from backstory.project.importing import load
 
-    imported = load(run.open(), run.by(), file, dry_run=dry_run)
+    project, by = run.open(), run.by()
+    with patience("importing"):
+        imported = load(project, by, file, dry_run=dry_run)
     run.answer(imported, lambda: _lines(imported))
 
 

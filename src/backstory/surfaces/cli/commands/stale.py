@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from backstory.surfaces.cli.console import tell
+from backstory.surfaces.cli.console import patience, tell
 from backstory.surfaces.cli.entries import entry_lines
 from backstory.surfaces.cli.filters import limit
 from backstory.surfaces.cli.running import Run, make
@@ -20,7 +20,9 @@ def command(run: Run, limit: int) -> None:
     """Longest unconfirmed first, each with its reasons. They are withheld from the brief until confirmed."""
     from backstory.project.answers import stale
 
-    found = stale(run.open(), limit=limit)
+    project = run.open()
+    with patience("looking at every cited file"):
+        found = stale(project, limit=limit)
     run.answer(found, lambda: _lines(found))
 
 

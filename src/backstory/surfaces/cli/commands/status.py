@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import click
 
-from backstory.surfaces.cli.console import line_of, paint
+from backstory.surfaces.cli.console import line_of, paint, patience
 from backstory.surfaces.cli.entries import row
 from backstory.surfaces.cli.running import Run, make
 
@@ -21,7 +21,9 @@ def command(run: Run, session: str) -> None:
     """Figures, what waits for a person, what is not in this tree, and whether the log is whole."""
     from backstory.project.status import status
 
-    figures = status(run.open(), session)
+    project = run.open()
+    with patience("looking at every cited file"):
+        figures = status(project, session)
     run.answer(figures, lambda: _lines(figures, session))
 
 
@@ -29,7 +31,7 @@ def _lines(figures: Status, session: str) -> Iterable[str]:
     kind = "private memory" if figures.private else "memory"
     yield f"{kind} of {paint(line_of(figures.name), 'bold')} in {line_of(figures.root)}"
     if figures.branch:
-        yield row("branch", figures.branch)
+        yield row("branch", line_of(figures.branch))
     kinds = ", ".join(f"{count} {name}" for name, count in figures.kinds.items())
     yield row("live", f"{figures.live}{f' ({kinds})' if kinds else ''}")
     yield row("stale", _and(figures.stale, "`backstory stale` lists them"))
@@ -40,10 +42,12 @@ def _lines(figures: Status, session: str) -> Iterable[str]:
     if ended:
         yield row("ended", ", ".join(f"{count} {name}" for name, count in ended.items()))
     if figures.not_in_tree:
-        away = ", ".join(f"{count} from {name or 'unknown'}" for name, count in figures.not_in_tree_branches.items())
+        away = ", ".join(
+            f"{count} from {line_of(name) or 'unknown'}" for name, count in figures.not_in_tree_branches.items()
+        )
         yield row("not in this tree", f"{figures.not_in_tree} ({away}); `backstory publish ID` brings one in")
     for name, count in figures.unknown_kinds.items():
-        yield row("unknown kind", f"{count} {name}")
+        yield row("unknown kind", f"{count} {line_of(name)}")
     if session:
         yield row("this session", f"{figures.session_entries} entries")
     log = paint("whole", "green") if not figures.problems else paint(f"{figures.problems} problems", "red")

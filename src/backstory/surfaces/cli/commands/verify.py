@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from backstory.errors import Exit
-from backstory.surfaces.cli.console import line_of, paint
+from backstory.surfaces.cli.console import line_of, paint, patience
 from backstory.surfaces.cli.running import Run, make
 
 TYPE_CHECKING = False
@@ -20,7 +20,8 @@ def command(run: Run) -> int:
     from backstory.project.opened import now_micros
     from backstory.project.verifying import verify
 
-    report = verify(load(run.start), now_micros())
+    with patience("checking every line"):
+        report = verify(load(run.start), now_micros())
     run.answer(report, lambda: _lines(report))
     return Exit.OK if report.sound else Exit.DAMAGED
 

@@ -148,7 +148,7 @@ def plant_controls(world: World, words: str, path: str, issue: str, marks: Itera
     """An entry for each thing that a surface shows: what counts, what is stale, what clashes, what waits."""
     plain, stale, clash, waiting = marks
     world.put(path)
-    found = {PLAIN: plant(world, PLAIN, words, path, issue, plain)}
+    found: dict[str, Planted] = {}
     gone = world.put("src/vanished.py")
     found[STALE] = plant(world, STALE, words, path, issue, stale, "-f", gone)
     (world.root / gone).unlink()
@@ -157,6 +157,8 @@ def plant_controls(world: World, words: str, path: str, issue: str, marks: Itera
     world.capture("decision", f"{words} as {waiting} waits", files=[path], issue=issue)
     id_ = next(id_ for id_, view in world.entries().items() if waiting in view["summary"])
     found[WAITING] = Planted(waiting, About(words, id_, path, issue))
+    # Last, so that it is among the newest, which a brief has room for.
+    found[PLAIN] = plant(world, PLAIN, words, path, issue, plain)
     return found
 
 
@@ -221,7 +223,7 @@ def untagged(text: str, mark: str) -> list[str]:
 
 
 def _ended(event: dict[str, Any], events: list[dict[str, Any]]) -> bool:
-    """Whether an operation or a successor in the same list takes the event out, or itself says that it waits or ends."""
+    """Whether an operation or a successor in the same list takes the event out, or it says itself that it waits."""
     if event["kind"] in _OPERATIONS:
         return True
     by = event.get("by", {}).get("kind")
@@ -235,21 +237,21 @@ def _ended(event: dict[str, Any], events: list[dict[str, Any]]) -> bool:
 
 def _in_json(value: Any, mark: str) -> Iterator[str]:
     if isinstance(value, str):
-        for line in value.splitlines():
-            if mark in line and not _TAG.search(line):
-                yield line
-    elif isinstance(value, list):
-        for item in value:
-            yield from _in_json(item, mark)
-    elif isinstance(value, dict):
-        view = value.get("entry") if isinstance(value.get("entry"), dict) else value
-        standing = view.get("standing")
-        if isinstance(standing, str) and standing not in LIVE:
-            # An entry that says of itself that it does not count; what it holds of others is judged apart.
-            for name in ("holds", "case"):
-                yield from _in_json(value.get(name, []), mark)
-        elif value.get("kind") in _OPERATIONS and "target" in value:
-            return
-        else:
-            for item in value.values():
-                yield from _in_json(item, mark)
+        yield from (line for line in value.splitlines() if mark in line and not _TAG.search(line))
+        return
+    if isinstance(value, dict):
+        value = _parts(value)
+    for item in value if isinstance(value, list) else ():
+        yield from _in_json(item, mark)
+
+
+def _parts(value: dict[str, Any]) -> list[Any]:
+    """What of an object has to be judged by itself."""
+    view = value.get("entry")
+    standing = (view if isinstance(view, dict) else value).get("standing")
+    if isinstance(standing, str) and standing not in LIVE:
+        # An entry that says of itself that it does not count; what it holds of others is judged apart.
+        return [value.get("holds", []), value.get("case", [])]
+    if value.get("kind") in _OPERATIONS and "target" in value:
+        return []
+    return list(value.values())

@@ -1,4 +1,4 @@
-"""A correction holds: the corrected answer is given everywhere, before and after a rebuild, and the history is whole."""
+"""A correction holds: the corrected answer is given everywhere, also after a rebuild, and the history is whole."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -15,7 +15,7 @@ UNASKED = ("hook", "cli brief", "mcp get", "cli stale", "cli export --format")
 
 
 class Corrected(NamedTuple):
-    """The entry that was wrong, its mark, and mark and id of what holds instead (or of a neighbour, if nothing does)."""
+    """The entry that was wrong, its mark, and mark and id of what holds instead (a neighbour, if nothing does)."""
 
     old: str
     wrong: str

@@ -54,6 +54,8 @@ def test_recall_k_is_an_upper_bound(world: World, tokens: Callable[[str], int]) 
         assert tokens(text) <= budget and ids_in(text), (budget, text)
         (left_out,) = re.findall(r"Recent decisions \((\d+) of 60\)", text)
         assert int(left_out) == len(ids_in(text))
+    narrow = world.cli("brief", "--budget", "60")
+    assert narrow.out == "" and "none fits into 60 tokens" in narrow.err
     assert len(ids_in(world.cli("brief", "--budget", "1000").out)) > len(ids_in(injected)) >= 2
 
 
@@ -82,8 +84,8 @@ def test_prompt_recall_is_fenced_as_data(world: World) -> None:
     world.put(PATH)
     for mark, text in zip(marks, HOSTILE, strict=True):
         hostile = f"{text} {mark} parser"
-        world.capture("decision", f"{mark} {text}", by="agent", rationale=hostile, detail=f"x\n{hostile}", aliases=[hostile],
-                      files=[PATH], issue=ISSUE, alternatives_rejected=[hostile])  # fmt: skip
+        fields = {"detail": f"x\n{hostile}", "aliases": [hostile], "alternatives_rejected": [hostile]}
+        world.capture("decision", f"{mark} {text}", by="agent", rationale=hostile, files=[PATH], issue=ISSUE, **fields)
         world.capture(
             "trial", f"{text} as {mark}", by="person", failure_mode=hostile, command=hostile, files=[PATH], issue=ISSUE
         )

@@ -93,7 +93,7 @@ def _ways_out(world: World, other: World) -> Iterator[str]:
 def test_scope_caller_cannot_widen(
     world: World, other: World, two: tuple[dict[str, Planted], dict[str, Planted]]
 ) -> None:
-    """A server for the one project is asked for the other; each call is refused or stays at home, and the next works."""
+    """A server for one project is asked for the other: each call is refused or stays at home, and the next works."""
     here, there = two
     world.serve()
     foreign = [planted.mark for planted in there.values()]
@@ -144,8 +144,8 @@ def _assert_commands_stay(world: World, two: tuple[dict[str, Planted], dict[str,
 
 def _paths(world: World, other: Path) -> list[str]:
     return [
-        str(other), str(other / PATH), f"../{other.name}/{PATH}", f"link/{PATH}", "link", "src/inner", "..", "/", "*", "**",
-        "", f"{world.root}/../{other.name}",
+        str(other), str(other / PATH), f"../{other.name}/{PATH}", f"link/{PATH}", "link", "src/inner", "..", "/", "*",
+        "**", "", f"{world.root}/../{other.name}",
     ]  # fmt: skip
 
 
@@ -201,8 +201,8 @@ def test_scope_background_respects_boundary(tmp_path: Path, plain: bool) -> None
     for world, own in zip(worlds, (mine, theirs), strict=True):
         index = Path(load(str(world.root)).places.index_path).read_bytes()
         assert all(mark in index for mark in own)
-    first, second = planted
-    assert_absent(worlds[1], first["plain"].about, first["plain"].mark)
+    first = planted[0]["plain"]
+    assert_absent(worlds[1], first.about, first.mark)
 
 
 def test_scope_background_respects_an_inner_repository(world: World) -> None:

@@ -1,4 +1,4 @@
-"""No surface is left out, and each one shows what it is there to show: without that no test of absence says anything."""
+"""No surface is left out, and each shows what it is there to show: without that no test of absence says anything."""
 
 import json
 

@@ -10,7 +10,15 @@ import pytest
 
 from backstory.records.codec import canonical
 from backstory.surfaces.cli.registry import COMMANDS
-from tests.acceptance.surfaces import SURFACES, About, assert_absent, assert_absent_or_tagged, assert_shown, plant, plant_controls
+from tests.acceptance.surfaces import (
+    SURFACES,
+    About,
+    assert_absent,
+    assert_absent_or_tagged,
+    assert_shown,
+    plant,
+    plant_controls,
+)
 from tests.acceptance.world import Said, World, words
 from tests.cli.terminal import Seat
 from tests.log.test_tampering import Tampered, forged
@@ -23,7 +31,9 @@ PATH, ISSUE = "src/parse.py", "#717"
 def test_the_seven_properties_hold_at_once(world: World, other: World) -> None:
     *marks, wrong, first, second = words(7, "seven")
     controls = plant_controls(world, TEXT, PATH, ISSUE, marks)
-    old = plant(world, "old", TEXT, PATH, ISSUE, first, "--valid-from", "2020-01-01", "--valid-until", "2024-07-01").about.id
+    old = plant(
+        world, "old", TEXT, PATH, ISSUE, first, "--valid-from", "2020-01-01", "--valid-until", "2024-07-01"
+    ).about.id
     plant(world, "new", TEXT, PATH, ISSUE, second, "--valid-from", "2024-07-01")
     before = [path.read_bytes() for path in world.truth()]
 
@@ -157,9 +167,7 @@ def test_an_untouched_store_raises_nothing(tmp_path: Path, setting: str) -> None
 
 
 @pytest.mark.parametrize("edit", EDITS)
-def test_each_of_nine_edits_is_reported_to_every_reader(
-    tmp_path: Path, edit: Callable[[Tampered, Path], None]
-) -> None:
+def test_each_of_nine_edits_is_reported_to_every_reader(tmp_path: Path, edit: Callable[[Tampered, Path], None]) -> None:
     """With the index that was there and with one made anew. An edited text is believed by none of them."""
     tampered = Tampered(tmp_path / "project", "committed")
     world = World(tampered.store.root)

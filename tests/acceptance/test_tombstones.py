@@ -64,6 +64,23 @@ def test_tombstone_laundering_sequence(world: World, tmp_path: Path) -> None:
     assert sum(wrong in view["summary"] for view in world.entries().values()) == 2
 
 
+def test_tombstone_laundering_sequence_through_the_history_of_another(world: World) -> None:
+    """What replaced an entry and was then rejected or retired, or only proposed to, is told of with a tag."""
+    *marks, plain = words(4, "history")
+    world.put(PATH)
+    old = plant(world, "old", TEXT, PATH, ISSUE, plain)
+    for mark in marks[:2]:
+        world.say("decide", f"{TEXT} by way of {mark}", "--supersedes", old.about.id, "--issue", ISSUE)
+    world.capture("decision", f"{TEXT} by way of {marks[2]}", supersedes=[old.about.id], issue=ISSUE)
+    ids = {mark: next(i for i, v in world.entries().items() if mark in v["summary"]) for mark in marks}
+    world.judge("reject", ids[marks[0]], "--why", "it lost data")
+    world.judge("retire", ids[marks[1]], "--why", "the module is gone")
+    for mark in marks:
+        assert {"cli show", "cli timeline"} <= set(assert_absent_or_tagged(world, old.about, mark))
+    shown = world.cli("show", old.about.id).out
+    assert plain in shown and "it lost data" in world.cli("show", ids[marks[0]]).out
+
+
 def test_tombstone_survives_ageing(world: World) -> None:
     """Three years and every clean-up later, and ten years after that, the value is refused; its twin is recalled."""
     wrong, right = words(2, "ageing")

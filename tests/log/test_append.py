@@ -400,3 +400,42 @@ def test_what_cannot_be_written_as_json_raises_and_writes_nothing(store: Store) 
     with pytest.raises((ValueError, BackstoryError)):
         append(store.config, "main", [event(store.clock, number=float("nan"))], store.clock.now)
     assert snapshot(store) == before
+
+
+@pytest.mark.parametrize("name", ["pending", "writer"])
+def test_a_private_file_of_the_writer_that_cannot_be_written_is_one_sentence(store: Store, name: str) -> None:
+    """Something of another kind stands where the note or the writer's id belongs."""
+    put(store, "before")
+    before = snapshot(store)
+    path = Path(store.config.places.derived_dir) / name
+    path.unlink(missing_ok=True)
+    (path / "not empty").mkdir(parents=True)
+    error = refused(append, store.config, "main", [event(store.clock)], store.clock.now)
+    assert error.code == Exit.REFUSED and error.message.startswith("Nothing was written:") and error.hint
+    assert snapshot(store) == before
+    assert len(store.texts()) == 1
+    shutil.rmtree(path)
+    put(store, "after")
+    assert len(store.texts()) == 2
+
+
+def test_a_note_that_cannot_be_finished_waits_for_a_better_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log cannot be written just now: reading goes on, and nothing is forgotten."""
+    put(store, "one")
+    (shard,) = store.shards()
+    before = shard.read_bytes()
+    (second,) = put(store, "two")
+    pending = Path(store.config.places.derived_dir) / "pending"
+    pending.write_bytes(shard.stem.encode() + b"\n" + shard.read_bytes()[len(before) :])
+    shard.write_bytes(before)
+
+    def fails(path: str, block: bytes) -> None:
+        raise PermissionError(errno.EACCES, "permission denied", path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(appending, "append_block", fails)
+        assert second in store.texts()
+        assert pending.exists()
+    assert second in store.in_tree()
+    assert not pending.exists()
+    store.assert_sound()

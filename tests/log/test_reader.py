@@ -86,7 +86,7 @@ def test_junk_between_the_lines_is_reported_there_and_hides_nothing(
     found = {(item.why, item.line) for item in (*report.problems, *report.notes)}
     assert found == {(why, place + 1)}
     assert {(item.why, item.line) for item in store.problems()} == found
-    assert report.sound == (why == "marker")
+    assert report.sound == (why in ("marker", "leftover"))
     new = store.record("after the junk")
     assert set(store.texts()) == known | {new}
     assert junk in b"".join(file.read_bytes() for file in store.shards())

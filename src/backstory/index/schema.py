@@ -99,7 +99,7 @@ TABLES = (
     "CREATE INDEX entries_value ON entries (value_key)",
     "CREATE INDEX entries_case ON entries (case_of) WHERE case_of <> ''",
     "CREATE INDEX entries_session ON entries (session, last_at) WHERE session <> ''",
-    "CREATE INDEX entries_commit ON entries (commit_id) WHERE commit_id <> ''",
+    "CREATE INDEX entries_commit ON entries (commit_id, last_at) WHERE commit_id <> ''",
     "CREATE INDEX entries_recent ON entries (last_at)",
     # The timeline: without it 100,000 entries are sorted with their bodies, 160 ms for five lines.
     "CREATE INDEX entries_at ON entries (at, id)",
@@ -110,12 +110,14 @@ TABLES = (
     # One condition, one place: recall/live.py adds only what depends on the clock.
     """CREATE VIEW live AS
         SELECT * FROM entries WHERE standing IN ('active', 'confirmed', 'contested')""",
-    """CREATE INDEX entries_brief ON entries (kind, last_at, id)
-        WHERE standing IN ('active', 'confirmed', 'contested') AND moved = ''""",
+    """CREATE INDEX entries_live ON entries (kind, last_at)
+        WHERE standing IN ('active', 'confirmed', 'contested')""",
+    """CREATE INDEX entries_fresh ON entries (kind, stale_at, last_at)
+        WHERE standing IN ('active', 'confirmed', 'contested') AND moved = '' AND closed = 0 AND outcome <> 'worked'""",
     """CREATE INDEX entries_moved ON entries (last_at)
         WHERE standing IN ('active', 'confirmed', 'contested') AND moved <> ''""",
     "CREATE INDEX entries_standing ON entries (standing, last_at)",
-    "CREATE INDEX entries_pinned ON entries (entry) WHERE pinned = 1",
+    "CREATE INDEX entries_pinned ON entries (last_at) WHERE pinned = 1",
     """CREATE TABLE entry_files (  -- what entries cite, by the path that the file has now
         path TEXT NOT NULL,
         last_at INTEGER NOT NULL,

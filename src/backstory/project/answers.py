@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -78,17 +78,11 @@ def get(project: Project, kind: str | None = None, *, limit: int = 1_000) -> lis
     name = _kind(kind) if kind else ""
     params: dict[str, object] = {"now": project.now, "limit": limit, "kind": name}
     order = "ORDER BY e.last_at DESC, e.id LIMIT :limit"
-    if name:
-        of_kind = (
-            f"e.kind = :kind AND e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND e.moved"
-        )
-        settled = f"SELECT e.entry FROM entries AS e INDEXED BY entries_brief WHERE {of_kind} = '' {order}"
-        moved = f"SELECT e.entry FROM entries AS e INDEXED BY entries_moved WHERE {of_kind} <> '' {order}"
-        chosen = f"SELECT * FROM ({settled}) UNION ALL SELECT * FROM ({moved})"
-    else:
-        standing = "e.standing IN ('active', 'confirmed', 'contested')"
-        recent = "SELECT e.entry FROM entries AS e INDEXED BY entries_recent"
-        chosen = f"{recent} WHERE {standing} AND {live.IN_FORCE} {order}"
+    index, of_kind = ("entries_live", "e.kind = :kind AND ") if name else ("entries_recent", "")
+    chosen = (
+        f"SELECT e.entry FROM entries AS e INDEXED BY {index} WHERE {of_kind}"
+        f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} {order}"
+    )
     return _checked(project, f"e.entry IN ({chosen}) {order}", params)
 
 
@@ -185,14 +179,23 @@ def show(project: Project, ref: str) -> Detail:
     id_ = entry_id(project.db, ref)
     recheck(project, [id_])
     item = by_ids(project.db, [id_], project.now)[id_]
+    around = _case_entries(project, id_) if item.kind == "issue" else ()
+    return Detail(item, tuple(_history(project, id_)), tuple(around))
+
+
+def _history(project: Project, id_: str) -> Iterator[Fields]:
+    """The operations on an entry and the entries that name it as replaced, these with the standing that they have."""
     rows = project.db.execute(
         "SELECT body FROM events WHERE (target = ? AND target <> '') OR id IN (SELECT v.id FROM links AS l JOIN events"
         " AS v ON v.event = l.one WHERE l.other = ?) OR (kind = 'resolve' AND body LIKE ?) ORDER BY at, id",
         (id_, id_, f'%"over":"{id_}"%'),
     )
-    history = tuple(read_fields(body.encode()) for (body,) in rows)
-    around = _case_entries(project, id_) if item.kind == "issue" else ()
-    return Detail(item, history, tuple(around))
+    for (body,) in rows:
+        fields = read_fields(body.encode())
+        if fields["kind"] not in KINDS:
+            yield fields
+        elif id_ in fields.get("supersedes", ()):
+            yield {**fields, "standing": one_view(project, str(fields["id"])).standing}
 
 
 def why(project: Project, path: str, cwd: str = "") -> Why:

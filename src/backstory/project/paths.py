@@ -77,7 +77,8 @@ def cite(root: str, text: str, cwd: str = "") -> FileRef:
 
     `BackstoryError` for a place that does not exist: an anchor must be there when it is dropped.
     """
-    from backstory.records.anchors import fingerprint, symbol_lines
+    from backstory.records.anchors import fingerprint
+    from backstory.records.symbols import symbol_lines
 
     literal = os.path.lexists(os.path.join(cwd or root, text))
     found = None if literal else _LINES.match(text)

@@ -158,6 +158,8 @@ def _misshapen(id_: str, at: str, h: str, prev: str) -> str:
 
 def _grown(path: str, state: FileState, status: os.stat_result) -> bool:
     """Whether the file only grew: same inode, longer, and the bytes before where we stopped are the same."""
+    if not state.stamp:
+        return False  # it could not be read before
     inode, _, size = state.stamp.split(":")
     longer = status.st_size > int(size) and status.st_size >= state.size > 0
     return inode == str(status.st_ino) and longer and tail_hash(path, state.size) == state.tail

@@ -121,24 +121,34 @@ def compare_all(project: Project) -> None:
 
 def recheck(project: Project, ids: Iterable[str]) -> bool:
     """Judge again what among the entries `ids` cites files that changed since; True when anything was."""
-    db, stale = project.db, set()
+    db, rows = project.db, []
     for id_ in ids:
-        rows = db.execute(
+        rows += db.execute(
             "SELECT f.entry, f.path, f.stamp FROM entries AS e JOIN entry_files AS f USING (entry) WHERE e.id = ?",
             (id_,),
-        )
-        stale |= {entry for entry, path, mark in rows if file_moved(os.path.join(project.root, path), mark)}
+        ).fetchall()
+    return _judge_moved(project, {entry for entry, path, mark in rows if _moved(project, path, mark)})
+
+
+def recheck_all(project: Project) -> None:
+    """As `recheck`, for every entry that cites a file, each path once: for answers about staleness itself."""
+    db = project.db
+    stale: set[int] = set()
+    for path, mark in db.execute("SELECT DISTINCT path, stamp FROM entry_files").fetchall():
+        if _moved(project, path, mark):
+            rows = db.execute("SELECT entry FROM entry_files WHERE path = ? AND stamp = ?", (path, mark))
+            stale.update(row[0] for row in rows)
+    _judge_moved(project, stale)
+
+
+def _moved(project: Project, path: str, mark: str) -> bool:
+    return file_moved(os.path.join(project.root, path), mark)
+
+
+def _judge_moved(project: Project, stale: set[int]) -> bool:
     if not stale:
         return False
     from backstory.project.catching_up import judge_again
 
     judge_again(project, stale)
     return True
-
-
-def recheck_all(project: Project) -> None:
-    """As `recheck`, for every entry that cites a file: for answers about staleness itself."""
-    recheck(
-        project,
-        [row[0] for row in project.db.execute("SELECT id FROM live WHERE entry IN (SELECT entry FROM entry_files)")],
-    )

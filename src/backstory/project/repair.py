@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 
 from backstory.config import FOLDER, MARKER, Config, Places
 from backstory.log.lock import held
@@ -93,7 +94,7 @@ def heal_marker(places: Places) -> str:
     except OSError:
         return ""
     if "<<<<<<<" not in text:
-        return ""
+        return _from_twin(places, path)
     ids = sorted(set(_ID.findall(text)))
     if not ids:
         return ""
@@ -118,6 +119,21 @@ def heal_marker(places: Places) -> str:
     at = next((place for place, line in enumerate(kept) if line.strip() and not line.startswith("#")), len(kept))
     _replace(path, ("\n".join([*kept[:at], *head, *kept[at:]]) + "\n").encode())
     return f"joined the two memories of {path}: {ids[0]} leads"
+
+
+def _from_twin(places: Places, path: str) -> str:
+    """A marker that is no settings file any more is written anew from its twin beside the journal."""
+    try:
+        with open(path, "rb") as file:
+            readable = "id" in tomllib.load(file)
+    except ValueError:
+        readable = False
+    if readable or not places.twin or not os.path.isfile(places.twin):
+        return ""
+    with open(places.twin, "rb") as file:
+        text = file.read()
+    _replace(path, text)
+    return f"wrote {path} anew from its twin; settings that it had beyond the defaults have to be set again"
 
 
 def _replace(path: str, data: bytes) -> None:

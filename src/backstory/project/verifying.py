@@ -21,7 +21,7 @@ from backstory.project.reading import read_files
 FIXES = {
     "marker": "`backstory doctor --fix` removes the markers; no event is lost",
     "torn": "the next write ends it and goes on",
-    "leftover": "kept as it is: its writer was never told that the event was recorded, and none that follows is missing",
+    "leftover": "kept as it is: the event was never confirmed to its writer, and none that follows is missing",
     "corrupt": "kept as it is; repair it by hand, or restore the file from git",
     "hash": "restore the line from git or from another clone, and supersede an entry instead of editing it; if two"
     " memories were joined, name the other id under `also` in project.toml",

@@ -16,8 +16,9 @@ import msgspec
 
 from backstory.index.folding import folder_of
 from backstory.recall.stamps import file_stamp, read_lines
-from backstory.records.anchors import KNOWN_SHARE, find, symbol_lines
+from backstory.records.anchors import KNOWN_SHARE, RENAMED_SHARE, find
 from backstory.records.event import Entry, FileRef
+from backstory.records.symbols import definitions
 
 # Kinds that a changing file does not make stale: it is what a hot file says.
 CHURN_EXEMPT = ("hotfile",)
@@ -71,11 +72,14 @@ class Ground:
         if lines is None:
             return Judged(path, "", stamp)
         where = ref.symbol or (f"{path}:{ref.lines[0]}" if ref.lines else path)
-        if ref.symbol:
-            found = symbol_lines(lines, ref.symbol)
-            if found is None and find(ref.prints, lines, ref.span) < KNOWN_SHARE:
-                return Judged(path, f"anchor: {ref.symbol} is gone from {path}", stamp)
         share = find(ref.prints, lines, ref.span)
+        if ref.symbol:
+            spans = definitions(lines, ref.symbol)
+            # The line that names it is left out: under another name it cannot stand any more.
+            if not spans and find(ref.prints[1:] or ref.prints, lines, ref.span) < RENAMED_SHARE:
+                return Judged(path, f"anchor: {ref.symbol} is gone from {path}", stamp)
+            # Its neighbours may look alike: where it is defined still, only what it holds there counts.
+            share = max((find(ref.prints, lines[start - 1 : end], ref.span) for start, end in spans), default=share)
         if share < KNOWN_SHARE:
             return Judged(path, f"anchor: {where} changed beyond recognition", stamp)
         return Judged(path, "", stamp)

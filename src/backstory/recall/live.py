@@ -19,7 +19,7 @@ HERE = "e.in_tree = 1"
 # Of what is only in the journal, trials alone may enter a brief or a check: what was tried on an abandoned branch.
 HERE_OR_TRIED = "(e.in_tree = 1 OR e.kind = 'trial')"
 # A trial that worked is no warning, a closed issue no open one.
-SPEAKS = "(e.outcome <> 'worked' AND e.closed = 0)"
+SPEAKS = "e.outcome <> 'worked' AND e.closed = 0"
 
 
 def conditions(*, fresh: bool = False, here: bool = False) -> str:

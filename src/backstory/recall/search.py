@@ -18,6 +18,8 @@ from backstory.recall.view import View, by_ids
 from backstory.records.registry import LIVE
 from backstory.records.value import value_key
 
+WITHDRAWN = ("superseded", "rejected", "retired")
+
 
 class Found(msgspec.Struct, frozen=True):
     """A hit: where it comes from, how well it fits (higher is better), and the entry when it is one."""
@@ -97,8 +99,15 @@ def _found(hit: Hit, entries: dict[str, View]) -> Found:
 def _instead(
     db: sqlite3.Connection, query: str, now: int, path: str | None, hits: Sequence[Hit]
 ) -> tuple[Instead, ...]:
-    where, params = _filter(("superseded", "rejected", "retired"), now)
-    gone = full_text(db, query, limit=3, sources=("entry",), path=path, where=where, params=params, now=now)
+    where, params = _filter(WITHDRAWN, now)
+    marks = ",".join("?" * len(WITHDRAWN))
+    # Most memories withdrew nothing yet: then there is no second search to pay for.
+    any_gone = db.execute(f"SELECT 1 FROM entries WHERE standing IN ({marks}) LIMIT 1", WITHDRAWN).fetchone()
+    gone = (
+        full_text(db, query, limit=3, sources=("entry",), path=path, where=where, params=params, now=now)
+        if any_gone
+        else []
+    )
     views = by_ids(db, [hit.ref for hit in gone if hit.mode == "all"], now)
     found = []
     for view in views.values():

@@ -7,17 +7,12 @@ together somewhere in the file: edits around it, a move within the file and re-i
 
 from __future__ import annotations
 
-import re
 from hashlib import blake2b
 
 MAX_PRINTS = 40
 KNOWN_SHARE = 0.6
-MAX_SYMBOL_LINES = 60
-
-_DEFINES = (
-    r"(?:async\s+)?(?:def|class|fn|func|function|struct|enum|trait|impl|interface|type|const|let|var|module"
-    r"|macro_rules!|record)"
-)
+# A symbol that nothing defines any more was renamed when this much of its text still stands.
+RENAMED_SHARE = 0.8
 
 
 def line_print(line: str) -> str:
@@ -33,38 +28,6 @@ def fingerprint(lines: list[str]) -> tuple[str, ...]:
     prints = [mark for mark in map(line_print, lines) if mark]
     step = -(-len(prints) // MAX_PRINTS) or 1
     return tuple(prints[::step])
-
-
-def symbol_lines(lines: list[str], symbol: str) -> tuple[int, int] | None:
-    """First and last line (from 1) of what defines `symbol`, by its last name; None when nothing does.
-
-    The definition ends before the next line that is indented no deeper, blank lines and closing marks aside.
-    """
-    name = re.escape(re.split(r"[.:#]+", symbol)[-1])
-    defines = re.compile(rf"^\s*(?:pub\([\w: ]*\)\s+)?(?:[\w@<>,\[\]\s]*\b)?{_DEFINES}\s+(?:\([^)]*\)\s*)?{name}\b")
-    assigns = re.compile(
-        rf"^\s*(?:export\s+|pub\s+|static\s+|final\s+)*{name}\s*(?::[^=]+)?=(?!=)|^\s*[\w\s*]+\b{name}\s*\([^;]*$"
-    )
-    for pattern in (defines, assigns):
-        for number, line in enumerate(lines):
-            if pattern.match(line[:400]):
-                return number + 1, _end(lines, number)
-    return None
-
-
-def _end(lines: list[str], start: int) -> int:
-    indent = len(lines[start]) - len(lines[start].lstrip())
-    last = start
-    for number in range(start + 1, min(len(lines), start + MAX_SYMBOL_LINES)):
-        text = lines[number].strip()
-        if not text:
-            continue
-        depth = len(lines[number]) - len(lines[number].lstrip())
-        # Shallower ends it; on the same depth what says something does, unless it closes: `) -> int:`, `} else {`.
-        if depth < indent or (depth == indent and text[0] not in ")]}" and any(letter.isalnum() for letter in text)):
-            break
-        last = number
-    return last + 1
 
 
 def find(prints: tuple[str, ...], lines: list[str], span: int = 0) -> float:

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from backstory.project.answers import Detail
 
 
+# What an entry of another standing would replace, it does not replace now.
+_SPEAKING = ("active", "confirmed", "contested")
+
+
 @make("show", "backstory show 7K3QZP", "backstory show --fields decision")
 @click.argument("id", required=False, metavar="ID")
 @click.option("--fields", "kind", metavar="KIND", help="List the fields of a kind instead.")
@@ -49,7 +53,8 @@ def _operation(fields: dict[str, Any]) -> str:
             "approve": "approved", "contest": "contested", "resolve": "resolved", "redact": "redacted",
             "snooze": "snoozed", "share": "shared"}.get(fields["kind"])  # fmt: skip
     if what is None:
-        what = f"superseded by {fields['kind']} {fields['id'][-6:]}"
+        verb = "superseded by" if fields["standing"] in _SPEAKING else f"to be superseded by [{fields['standing']}]"
+        what = f"{verb} {fields['kind']} {fields['id'][-6:]}"
         reason = f": {fields.get('summary', '')}"
     for name, words in (("successor", "replaced by"), ("over", "over"), ("against", "against")):
         what += f" {words} {fields[name][-6:]}" if fields.get(name) else ""

@@ -474,7 +474,8 @@ def test_41_what_was_rejected_does_not_rise_again(world: World) -> None:
 QUERIES = (
     "current.md", "GB/s", "a-b", "don't", "-word", "C++", "C#", "NEAR(", "AND", "OR", "NOT", "a AND", '"', '""', "'",
     "(", ")", "*", "foo*", "^x", "col:val", "title:x", "{title}: x", "\\", "%", "_", ";", "--", "/* x", "🙂", "é",
-    "\u202e", "a\tb", "NULL", "x" * 5000, "$()", "`id`", "summary MATCH 'x'", "+", "!", "~", "[a]", "<b>", "&&", "||", "@", "=",
+    "\u202e", "a\tb", "NULL", "x" * 5000, "$()",
+    "`id`", "summary MATCH 'x'", "+", "!", "~", "[a]", "<b>", "&&", "||", "@", "=",
     "?", ",", ".", "…",
 )  # fmt: skip
 

@@ -67,6 +67,8 @@ def test_why_follows_a_rename(cli: Cli) -> None:
     text = cli("why", "src/shop.py").stdout
     assert "About the store" in text
     assert "formerly src/store.py" in text
+    # Who still knows the old name is told the new one.
+    assert cli("why", "src/store.py").stdout.startswith("src/store.py — now src/shop.py")
 
 
 def test_search_finds_by_words_and_tells_what_holds_instead(cli: Cli) -> None:
@@ -155,6 +157,17 @@ def test_stale_entries_are_listed_with_their_reason_and_leave_the_brief(cli: Cli
     assert ("Save at once" in brief, "1 withheld" in brief) == (False, True)
     cli("retire", id_, "--why", "gone")
     assert cli("stale").stdout == ""
+
+
+def test_what_another_branch_recorded_is_counted_as_stale_and_named_by_an_empty_brief(cli: Cli) -> None:
+    subprocess.run(["git", "checkout", "-q", "-b", "aside"], cwd=cli.folder, check=True)
+    cli("decide", "Save at once", "-f", "src/store.py#save")
+    commit(cli.folder, "Memory of the branch")
+    subprocess.run(["git", "checkout", "-q", "main"], cwd=cli.folder, check=True)
+    assert "Of other branches there are 1" in cli("brief").stderr
+    (cli.folder / "src" / "store.py").write_text(SOURCE.split("def save")[0], encoding="utf-8")
+    assert "Save at once" in cli("stale").stdout
+    assert cli.json("status")["stale"] == 1
 
 
 def test_conflicts_show_both_sides_and_a_call_that_works(cli: Cli) -> None:

@@ -29,6 +29,8 @@ SHAPES = [
     (["hypothesis", "#717", "the clock drifts"], {"kind": "hypothesis", "issue": "#717"}),
     (["fixed", "#717", "use the server clock", "--location", "src/store.py"],
      {"kind": "fix", "issue": "#717", "location": "src/store.py"}),
+    (["observe", "only", "at noon", "--issue", "#717"],
+     {"kind": "issuenote", "issue": "#717", "summary": "only at noon"}),
     (["lesson", "Unions validate twice", "--library", "pydantic@>=2"],
      {"kind": "lesson", "libraries": ["pydantic@>=2"]}),
     (["note", "Staging is rebuilt on Mondays"], {"kind": "note"}),
@@ -161,6 +163,7 @@ def test_an_observation_about_what_is_no_issue_is_refused(cli: Cli) -> None:
     assert "no issue" in cli("observe", decision, "it is slow", code=2).stderr
     assert "on issue" in cli("observe", issue, "it is slow").stdout
     assert "outside issue #717" in cli("observe", "#717", "it is slow").stdout
+    assert "Name the issue first" in cli("observe", "it is slow", code=2).stderr
 
 
 def test_the_outcome_in_json_is_the_gateways(cli: Cli) -> None:

@@ -538,3 +538,30 @@ def test_two_sessions_on_two_branches_turn_a_proposal_active_once_merged(store: 
     store.git("merge", "-q", "--no-edit", "side")
     assert store.standing(proposal) == "active"
     assert PERSON_BY.kind == "person"
+
+
+def test_a_reset_behind_a_redaction_is_no_loss(store: Store) -> None:
+    """The blanked file is not what git has, byte for byte; its lines are."""
+    store.commit("base")
+    first = store.record("the key is hunter2swordfish")
+    store.commit("kept")
+    store.record("undone")
+    store.commit("undone")
+    store.git("reset", "-q", "--hard", "HEAD~1")
+    store.assert_sound()
+    store.redact(first)
+    store.assert_sound()
+    store.commit("redacted")
+    store.assert_sound()
+    assert_rebuilt_is_equal(store)
+
+
+def test_a_loss_that_git_explains_later_is_withdrawn(store: Store) -> None:
+    """Lines taken out by hand are reported; once that state is committed, it is history that a review has seen."""
+    store.commit("base")
+    (shard,) = store.shards()
+    shard.write_bytes(shard.read_bytes().splitlines(keepends=True)[0])
+    assert "committed" in store.whys()[1]
+    store.commit("taken out")
+    store.assert_sound()
+    assert_rebuilt_is_equal(store)

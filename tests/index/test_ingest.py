@@ -215,3 +215,25 @@ def test_files_that_arrive_in_any_order_give_the_same_index(repo: Path, tmp_path
             ids = db.execute("SELECT id FROM events WHERE in_tree = 1 ORDER BY id").fetchall()
             assert [(row[0],) for row in kept["events"]] == ids
             fresh.close()
+
+
+def test_a_file_that_cannot_be_read_is_reported_and_read_once_it_can(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from backstory.project import reading
+
+    def fails(*args: object) -> object:
+        raise PermissionError(13, "permission denied")
+
+    store.texts()
+    (path,) = store.shards()
+    other = path.with_name("202602-abcdefgh-00000000.jsonl")
+    other.write_bytes(b"")
+    with monkeypatch.context() as patch:
+        patch.setattr(reading, "lines", fails)
+        assert [item.why for item in store.problems()] == ["unreadable"]
+        assert [item.why for item in store.problems()] == ["unreadable"]
+        assert "unreadable" in {item.why for item in store.verify().problems}
+        assert len(store.texts()) == 6
+    store.assert_sound()
+    assert_rebuilt_is_equal(store)

@@ -348,9 +348,9 @@ def test_a_pinned_entry_is_a_candidate_however_old(memory: Memory) -> None:
     pinned = memory.add("decision", "the pinned one", by=PERSON, pinned=True)
     plain = memory.add("decision", "the plain one", by=PERSON)
     memory.tick(days=80)
-    memory.bulk([{"kind": "decision", "summary": f"decision {n} of very many"} for n in range(60)])
+    memory.bulk([{"kind": "decision", "summary": f"decision {n} of very many"} for n in range(260)])
     with memory.open() as project:
-        ids = answers.brief(project, budget=6_000).ids
+        ids = answers.brief(project, budget=20_000).ids
     assert pinned in ids
     assert plain not in ids
 

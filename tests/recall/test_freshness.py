@@ -262,6 +262,40 @@ def test_commits_before_the_entry_are_no_churn(memory: Memory) -> None:
     assert reasons(memory, id_) == ()
 
 
+@pytest.mark.parametrize("way", ["squash", "rebase", "left"])
+def test_commits_count_though_the_cited_one_is_not_in_the_history_of_head(memory: Memory, way: str) -> None:
+    memory.commit("Base", notes_py="0\n", other_py="0\n")
+    main = memory.git("branch", "--show-current")
+    memory.git("checkout", "-q", "-b", "side")
+    for number in range(4):
+        memory.commit("Own work", notes_py=f"own {number}\n")
+    id_ = memory.add("decision", "about notes", files=["notes.py"])
+    memory.commit("Memory")
+    memory.git("checkout", "-q", main)
+    memory.commit("Elsewhere", other_py="1\n")
+    if way == "squash":
+        memory.git("merge", "-q", "--squash", "side")
+        memory.commit("Squashed")
+    if way == "rebase":
+        memory.git("rebase", "-q", main, "side")
+    assert reasons(memory, id_) == ()
+    for number in range(3):
+        memory.commit("Change", notes_py=f"change {number}\n")
+    assert any(reason.startswith("churn: ") for reason in reasons(memory, id_))
+
+
+def test_a_cited_commit_without_common_history_does_not_hide_the_others(memory: Memory) -> None:
+    first = memory.commit("Base", notes_py="0\n")
+    memory.git("checkout", "-q", "--orphan", "pages")
+    orphan = memory.commit("Pages")
+    memory.git("checkout", "-q", "-B", "main", first)
+    memory.add("note", "about the pages", files=["notes.py"], commit=orphan)
+    id_ = memory.add("decision", "about notes", files=["notes.py"])
+    for number in range(3):
+        memory.commit("Change", notes_py=f"change {number}\n")
+    assert reasons(memory, id_) == ("churn: 3 commits touched notes.py since",)
+
+
 def test_commits_under_a_name_in_between_count(memory: Memory) -> None:
     id_ = cite(memory, "src/parser.py")
     memory.commit("Keep the entry")

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from backstory.records.anchors import KNOWN_SHARE, MAX_PRINTS, find, fingerprint, line_print, symbol_lines
+from backstory.records.anchors import KNOWN_SHARE, MAX_PRINTS, find, fingerprint, line_print
+from backstory.records.symbols import symbol_lines
 
 SOURCE = '''\
 import os

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from backstory.index.documents import DOCUMENT_TABLES
 
-# 1: first version.
-VERSION = 1
+# 1: first version. 2: look-ups of a brief bounded by indexes of their own.
+VERSION = 2
 
 TABLES = (
     """CREATE TABLE index_meta (  -- what was read, how far, and figures that a hook reads as they are
@@ -144,6 +144,7 @@ TABLES = (
         PRIMARY KEY (path, session)
     ) WITHOUT ROWID""",
     "CREATE INDEX session_files_session ON session_files (session)",
+    "CREATE INDEX session_files_path ON session_files (path, last_at)",
     "CREATE INDEX session_files_recent ON session_files (last_at, session)",
     """CREATE TABLE tombstones (  -- values that a person rejected and did not lift
         key TEXT PRIMARY KEY,         -- hash of the normalised value
@@ -166,7 +167,7 @@ TABLES = (
     """CREATE TABLE commits (  -- commits since the oldest cited one
         sha TEXT PRIMARY KEY,
         landed INTEGER NOT NULL,      -- position on the first-parent line at which HEAD's history got it
-        time INTEGER NOT NULL         -- committer time, seconds
+        time INTEGER NOT NULL         -- when it was written (author time, which a rebase keeps), seconds
     ) WITHOUT ROWID""",
     """CREATE TABLE commit_files (
         path TEXT NOT NULL,

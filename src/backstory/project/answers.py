@@ -41,7 +41,7 @@ class Detail(msgspec.Struct, frozen=True):
 class Why(msgspec.Struct, frozen=True):
     """Everything known about a path: entries by what they cite, what is known of its folder, whether it exists.
 
-    `known` False: nothing is known about it, which is not the same as safe.
+    `known` False: nothing is known about it, which is not the same as safe. `now`: the name that git gave it since.
     """
 
     path: str
@@ -52,6 +52,7 @@ class Why(msgspec.Struct, frozen=True):
     folder: tuple[View, ...]
     commits: int
     formerly: tuple[str, ...]
+    now: str = ""
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -223,6 +224,7 @@ def why(project: Project, path: str, cwd: str = "") -> Why:
         folder=tuple(beside),
         commits=count,
         formerly=tuple(former),
+        now=_present_name(project, place),
     )
 
 
@@ -235,6 +237,19 @@ def _former_names(project: Project, path: str) -> list[str]:
         names += fresh
         todo += fresh
     return names
+
+
+def _present_name(project: Project, path: str) -> str:
+    """What git renamed a missing file to, if that exists; "" otherwise."""
+    names = [path]
+    while not os.path.lexists(os.path.join(project.root, names[-1])):
+        row = project.db.execute(
+            "SELECT new FROM renames WHERE old = ? ORDER BY landed DESC, new LIMIT 1", (names[-1],)
+        ).fetchone()
+        if row is None or row[0] in names:
+            return ""
+        names.append(row[0])
+    return names[-1] if len(names) > 1 else ""
 
 
 def _in_folder(project: Project, folder: str, seen: set[str]) -> list[View]:

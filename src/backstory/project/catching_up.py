@@ -33,7 +33,7 @@ AT_ONCE = 50
 def catch_up(project: Project, behind: str, *, first: bool, deadline: float) -> None:
     """Do what `behind` (log, settings, git, or "" for work left undone) asks for, until `deadline` (monotonic)."""
     written: set[int] = set()
-    if behind in ("log", "settings"):
+    if behind in ("log", "settings") or (behind == "git" and integrity.in_doubt(project)):
         written = _refresh_log(project, everything=behind == "settings" and not first)
     written |= _finish_redactions(project)
     _refresh_ground(project, written, deadline)

@@ -1,4 +1,4 @@
-"""The commits that freshness needs: those since the oldest commit that an entry cites.
+"""The commits that freshness needs: those since the oldest commit that an entry cites, or its branch forked off.
 
 Kept in the index by landing position on the first-parent line; brought forward by `OLD..HEAD`, and built again when
 the old head is no longer on that line (rebase, force push, a fast-forward to a foreign merge).
@@ -95,22 +95,38 @@ def _text(path: str) -> str:
 
 
 def _floor(db: sqlite3.Connection, root: str, head: str | None, known: str) -> str:
-    """The oldest cited commit in HEAD's history; what was the floor stays while nothing older is cited."""
+    """The commit of HEAD's history that all cited ones have behind them; what was the floor stays while it is one.
+
+    A cited commit that is not in HEAD's history (another branch, squashed, rebased) counts with where it forked off.
+    """
     from backstory.sources.git.log import is_ancestor, known_commits
 
     if not head:
         return ""
+    if known and not is_ancestor(root, known, head):
+        known = ""
+    # What was read for another line of history says nothing about this one.
+    unread = "AND commit_id NOT IN (SELECT sha FROM commits)" if known else ""
     rows = db.execute(
-        "SELECT commit_id, min(at) FROM entries WHERE commit_id <> '' AND commit_id NOT IN (SELECT sha FROM commits)"
+        f"SELECT commit_id, min(at) FROM entries WHERE commit_id <> '' {unread}"
         " GROUP BY commit_id ORDER BY min(at), commit_id LIMIT 50"
     ).fetchall()
     candidates = [row[0] for row in rows]
     present = known_commits(root, candidates) if candidates else {}
     candidates = [sha for sha in candidates if present.get(sha)]
-    if known and is_ancestor(root, known, head):
-        older = [sha for sha in candidates[:5] if is_ancestor(root, sha, known)]
-        return older[0] if older else known
-    return next((sha for sha in candidates if is_ancestor(root, sha, head)), "")
+    return _common(root, [known or head, *candidates]) or known
+
+
+def _common(root: str, shas: list[str]) -> str:
+    """The newest commit that all of `shas` have in their history, the first with any of the others at least."""
+    if len(shas) < 2:
+        return ""
+    result = git(["merge-base", "--octopus", *shas], root)
+    if result.code != 0 and len(shas) > 2:
+        # One of them shares no history: leave out which do not, one by one.
+        related = [sha for sha in shas[1:] if git(["merge-base", shas[0], sha], root).code == 0]
+        return _common(root, [shas[0], *related]) if len(related) < len(shas) - 1 else ""
+    return result.out.decode("ascii").strip() if result.code == 0 else ""
 
 
 def _continues(db: sqlite3.Connection, root: str, first: str, old: str) -> bool:
@@ -135,7 +151,7 @@ def _take(
     landed = landing_positions(reversed(found), mainline, start=start)
     db.executemany(
         "INSERT OR IGNORE INTO commits VALUES (?, ?, ?)",
-        ((c.sha, landed[c.sha], c.time) for c in found if c.sha in landed),
+        ((c.sha, landed[c.sha], c.author_time) for c in found if c.sha in landed),
     )
     _take_files(db, (commit for commit in found if commit.sha in landed), landed)
 

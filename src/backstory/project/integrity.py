@@ -30,12 +30,18 @@ def compare(project: Project, touched: set[int], *, structural: bool) -> None:
     """
     db = project.db
     # What was wrong may have been put right by a mere append to the file.
-    if structural or db.execute(f"SELECT EXISTS (SELECT 1 FROM problems WHERE why IN {_LOSSES})").fetchone()[0]:
+    if structural or in_doubt(project):
         db.execute(f"DELETE FROM problems WHERE why IN {_LOSSES}")
         _lost_lines(project)
         _changed_in_git(project)
     _forged_lines(project, touched)
     _seen_heads(project)
+
+
+def in_doubt(project: Project) -> bool:
+    """Whether something is missing that git, which moves on, may explain by now."""
+    row = project.db.execute(f"SELECT EXISTS (SELECT 1 FROM problems WHERE why IN {_LOSSES})").fetchone()
+    return bool(row[0])
 
 
 def _report(project: Project, file: str, why: str, detail: str = "", id_: str = "") -> None:
@@ -80,11 +86,13 @@ def unexplained(project: Project, name: str) -> str:
     staged = show(project.root, f":{path}")
     if data is None:
         return "committed" if staged is not None else ""
-    if staged == data:
-        return ""
-    # By hash, which a redacted line keeps.
-    if staged is not None and set(_HASH.findall(staged)) - set(_HASH.findall(data)):
-        return "committed"
+    if staged is not None:
+        # By hash, which a redacted line keeps.
+        there, here = set(_HASH.findall(staged)), set(_HASH.findall(data))
+        if there - here:
+            return "committed"
+        if there == here:
+            return ""
     return "" if blob_known(project.root, data) else "lost"
 
 

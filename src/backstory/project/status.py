@@ -46,7 +46,7 @@ def status(project: Project, session: str = "") -> Status:
     db, config = project.db, project.config
     now = {"now": project.now}
     counts = dict(db.execute(f"SELECT e.kind, count(*) FROM live AS e WHERE {live.IN_FORCE} GROUP BY e.kind", now))
-    stale = f"{live.IN_FORCE} AND {live.SPEAKS} AND {live.STALE} AND {live.HERE}"
+    stale = f"{live.IN_FORCE} AND {live.SPEAKS} AND {live.STALE}"
     away = dict(db.execute("SELECT branch, count(*) FROM entries WHERE in_tree = 0 GROUP BY branch ORDER BY branch"))
     standings = dict(db.execute("SELECT standing, count(*) FROM entries GROUP BY standing ORDER BY standing"))
     return Status(

@@ -35,6 +35,9 @@ STALE_LINE = "Stale ({count} withheld): ask search_project_memory\n"
 _ORDER = {heading: place for place, (heading, _, _) in enumerate(SECTIONS)}
 # The least that a line can cost: what is left below that is not worth trying.
 _LEAST = 12
+MAX_NEWEST = 200
+# Withheld entries whose files are looked at again: they may be back as they were.
+_WITHHELD = 20
 
 
 class Brief:
@@ -58,14 +61,16 @@ def make(
     session: str = "",
 ) -> Brief:
     """The brief for `working_set` (paths; folders end with `/`) at `now`, within `budget` tokens (0: the setting)."""
-    found = candidates.find(db, working_set, now, session)
+    tokens = budget or settings.brief_tokens
+    # A line costs twelve tokens at the least, so no section can use more than this many.
+    found = candidates.find(db, working_set, now, session, most=min(tokens // _LEAST, MAX_NEWEST))
     for item in found:
         days = max(0, now - item.last_at) / DAY
         item.score = settings.file_match * item.match + settings.recency_base**days
         item.score += settings.event_match if item.event else 0.0
     ranked = sorted(found, key=lambda item: (-item.score, item.id))
     ranked = [item for item in ranked if item.score > settings.relevance_floor]
-    return _fill(db, name, ranked, budget or settings.brief_tokens, now)
+    return _fill(db, name, ranked, tokens, now)
 
 
 def short_id(db: sqlite3.Connection, id_: str) -> str:
@@ -83,7 +88,7 @@ def short_id(db: sqlite3.Connection, id_: str) -> str:
 
 def withheld(db: sqlite3.Connection) -> list[str]:
     """The newest entries under which the ground had moved: their files may be back as they were."""
-    query = f"SELECT e.id FROM live AS e WHERE e.moved <> '' ORDER BY e.last_at DESC LIMIT {candidates.MAX_RECENT}"
+    query = f"SELECT e.id FROM live AS e WHERE e.moved <> '' ORDER BY e.last_at DESC LIMIT {_WITHHELD}"
     return [row[0] for row in db.execute(query)]
 
 

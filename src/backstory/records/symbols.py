@@ -98,8 +98,8 @@ def _code(lines: Sequence[str]) -> list[str]:
 def _is_declaration(lines: Sequence[str], start: int) -> bool:
     """Whether the line only announces the symbol (`mod store;`, a prototype) or uses it as a type."""
     text = lines[start].strip()
-    used = re.search(r"\b(?:struct|enum|union)\s+\w+\s*(?:\*|(?!where\b)\w)", text)
-    return bool(used) or text.endswith(";") and _opening(lines, start) is None
+    used = re.search(r"\b(?:struct|enum|union)\s+\w+\b\s*(?:\*|(?!where\b)\w)", text)
+    return bool(used) or (text.endswith(";") and _opening(lines, start) is None)
 
 
 def _opening(lines: Sequence[str], start: int) -> int | None:

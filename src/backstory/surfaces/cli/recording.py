@@ -54,6 +54,20 @@ def issue_option(function: F) -> F:
     )
 
 
+def case_words(function: F) -> F:
+    """`ISSUE TEXT` for kinds that belong to a case; `--issue`, which the other kinds have, names it as well."""
+    function = click.option("--issue", metavar="ISSUE", help="The issue, when it is not the first word.")(function)
+    return click.argument("issue_text", nargs=-1, metavar="ISSUE TEXT", required=True)(function)
+
+
+def record_in_case(run: Run, kind: str, issue: str | None, issue_text: Sequence[str], **fields: Any) -> None:
+    """Write an entry of a case; the first of `issue_text` is the issue unless `issue` names it."""
+    text = list(issue_text)
+    if issue is None and len(text) < 2:
+        raise click.UsageError("Name the issue first, then say the text.", click.get_current_context())
+    record(run, kind, text, issue=issue if issue is not None else text.pop(0), **fields)
+
+
 def record(run: Run, kind: str, text: Sequence[str], **fields: Any) -> None:
     """Write an entry and say what became of it. With `-` the first line is the summary and the rest the detail."""
     from backstory.project import gateway

@@ -7,8 +7,9 @@ over 10,000 characters is cut to 2 KB; the brief is far below.
 
 from __future__ import annotations
 
+# The core of `sqlite3`: the module around it imports `datetime` and `collections`, 3 ms that a hook has no use for.
+import _sqlite3 as sqlite3
 import os
-import sqlite3
 
 from backstory.project.session_start import session_brief
 

@@ -27,14 +27,16 @@ def command(run: Run, paths: tuple[str, ...], budget: int | None, explain: bool)
     project = run.open()
     answer = brief(project, paths=paths, budget=budget or 0, cwd=run.cwd)
     if not answer.text and not run.as_json:
-        tell(_why_nothing(answer))
+        tell(_why_nothing(project, answer))
     run.answer(answer, lambda: _lines(project, answer, explain))
 
 
-def _why_nothing(answer: BriefAnswer) -> str:
+def _why_nothing(project: Project, answer: BriefAnswer) -> str:
     if answer.left_out:
         return f"Of {answer.left_out} lines none fits into {answer.budget} tokens; raise `--budget`."
-    return "There is nothing to say: the memory holds nothing that is live, fresh and relevant here."
+    away = project.db.execute("SELECT count(*) FROM live WHERE in_tree = 0").fetchone()[0]
+    more = f" Of other branches there are {away}: `backstory publish` lists them." if away else ""
+    return f"There is nothing to say: the memory holds nothing that is live, fresh and relevant here.{more}"
 
 
 def _lines(project: Project, answer: BriefAnswer, explain: bool) -> Iterable[str]:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import click
-
-from backstory.surfaces.cli.recording import common, record, words
+from backstory.surfaces.cli.recording import case_words, common, record_in_case
 from backstory.surfaces.cli.running import Run, make
 
 
 @make("hypothesis", 'backstory hypothesis 7K3QZP "the clock of the container drifts"')
-@click.argument("issue")
-@words
+@case_words
 @common
-def command(run: Run, issue: str, text: tuple[str, ...], **fields: Any) -> None:
+def command(run: Run, issue: str | None, issue_text: tuple[str, ...], **fields: Any) -> None:
     """ISSUE is the case's id, or a number that lives elsewhere such as #717; TEXT is the guess, in one line."""
-    record(run, "hypothesis", text, issue=issue, **fields)
+    record_in_case(run, "hypothesis", issue, issue_text, **fields)

@@ -6,15 +6,14 @@ from typing import Any
 
 import click
 
-from backstory.surfaces.cli.recording import common, record, words
+from backstory.surfaces.cli.recording import case_words, common, record_in_case
 from backstory.surfaces.cli.running import Run, make
 
 
 @make("observe", 'backstory observe 7K3QZP "only with two workers"', 'backstory observe "#717" "gone on Python 3.13"')
-@click.argument("issue")
-@words
+@case_words
 @click.option("--observation", metavar="TEXT", help="More on what was seen.")
 @common
-def command(run: Run, issue: str, text: tuple[str, ...], **fields: Any) -> None:
+def command(run: Run, issue: str | None, issue_text: tuple[str, ...], **fields: Any) -> None:
     """ISSUE is the case's id, or a number that lives elsewhere such as #717; TEXT says what was seen."""
-    record(run, "issuenote", text, issue=issue, **fields)
+    record_in_case(run, "issuenote", issue, issue_text, **fields)

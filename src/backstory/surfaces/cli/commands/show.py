@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from backstory.project.answers import Detail
 
 
-# What an entry of another standing would replace, it does not replace now.
-_SPEAKING = ("active", "confirmed", "contested")
+_LIVE = ("active", "confirmed", "contested")
+# What such an entry says it replaces, stands.
+_WITHOUT_EFFECT = ("proposed", "rejected")
 
 
 @make("show", "backstory show 7K3QZP", "backstory show --fields decision")
@@ -53,9 +54,10 @@ def _operation(fields: dict[str, Any]) -> str:
             "approve": "approved", "contest": "contested", "resolve": "resolved", "redact": "redacted",
             "snooze": "snoozed", "share": "shared"}.get(fields["kind"])  # fmt: skip
     if what is None:
-        verb = "superseded by" if fields["standing"] in _SPEAKING else f"to be superseded by [{fields['standing']}]"
+        standing = fields["standing"]
+        verb = "to be superseded by" if standing in _WITHOUT_EFFECT else "superseded by"
         what = f"{verb} {fields['kind']} {fields['id'][-6:]}"
-        reason = f": {fields.get('summary', '')}"
+        reason = f": {fields.get('summary', '')}{'' if standing in _LIVE else f' [{standing}]'}"
     for name, words in (("successor", "replaced by"), ("over", "over"), ("against", "against")):
         what += f" {words} {fields[name][-6:]}" if fields.get(name) else ""
     return f"  {day(fields['at'])}  {line_of(f'{what} by {who}{reason}')}"

@@ -35,7 +35,7 @@ def command(run: Run, path: str) -> None:
 
 
 def _lines(answer: Why, line: int) -> Iterable[str]:
-    facts = [] if answer.exists else ["it does not exist now"]
+    facts = [] if answer.exists else [f"now {answer.now}" if answer.now else "it does not exist now"]
     facts += [f"formerly {', '.join(answer.formerly)}"] if answer.formerly else []
     facts += [f"{answer.commits} commits since the oldest entry's"] if answer.commits else []
     yield f"{paint(line_of(answer.path), 'bold')}{' — ' if facts else ''}{line_of('; '.join(facts))}"

@@ -59,7 +59,8 @@ def find() -> Peer | None:
 
 def _events(made: Made) -> list[str]:
     """Our log in the peer's format. What it has no kind for becomes a note, so that both read as many events."""
-    lines, issues = [], {}
+    lines: list[str] = []
+    issues: dict[str, str] = {}
     for path in files(load(str(made.root)).places.log_dir):
         for raw in Path(path).read_bytes().splitlines():
             fields = read_fields(raw)

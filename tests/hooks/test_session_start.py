@@ -279,13 +279,13 @@ os._exit(0)
 """
 # What the standard library needs for these imports, beside our own modules.
 ALLOWED = {
-    "_signal", "_sqlite3", "_warnings", "_collections_abc",
+    "_signal", "_sqlite3", "_warnings", "_collections_abc", "collections",
     "errno", "itertools", "keyword", "math", "operator", "reprlib", "time", "_operator",
     "_collections", "backstory", "_functools", "functools", "types", "select", "os", "os.path", "stat", "_stat",
     "posixpath", "genericpath", "__future__",
 }  # fmt: skip
 FORBIDDEN = {
-    "json", "re", "sqlite3", "datetime", "collections", "subprocess", "typing", "dataclasses", "enum", "logging", "msgspec", "pathlib", "hashlib", "inspect",
+    "json", "re", "sqlite3", "datetime", "subprocess", "typing", "dataclasses", "enum", "logging", "msgspec", "pathlib", "hashlib", "inspect",
     "tomllib", "click", "signal", "threading", "tempfile", "contextlib", "site",
 }  # fmt: skip
 OURS = {

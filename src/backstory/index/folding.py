@@ -17,7 +17,7 @@ import msgspec
 from backstory.index import documents
 from backstory.records import operations as ops
 from backstory.records.codec import BadLine, read_event
-from backstory.records.event import Entry
+from backstory.records.event import PERSON, Entry
 from backstory.records.fold import Held, Seen, Standing, Tombstone, fold, tombstones
 from backstory.records.ids import is_id
 from backstory.records.kinds.trial import Trial
@@ -222,7 +222,8 @@ class Folding:
             "sessions": standing.sessions,
             "commit_id": entry.commit,
             "scope": entry.scope,
-            "pinned": int(entry.pinned),
+            # A mark of people alone, whoever merged the line in.
+            "pinned": int(entry.pinned and entry.by.kind == PERSON),
             "outcome": entry.outcome if isinstance(entry, Trial) else "",
             "summary": line,
             "cost": cost,

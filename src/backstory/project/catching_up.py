@@ -176,7 +176,7 @@ def _citing(db: sqlite3.Connection, paths: set[str]) -> set[int]:
 def judge(project: Project, numbers: Iterable[int]) -> None:
     """Judge the ground under the entries `numbers`, inside the caller's transaction."""
     config, db = project.config, project.db
-    ground = freshness.Ground(db, project.root, config.settings.churn_commits, _Listing(project).same_name)
+    ground = freshness.Ground(db, project.root, config.settings.churn_commits, _Listing(project).moved)
     for number in sorted(numbers):
         row = db.execute(
             "SELECT e.last_at, v.body FROM entries AS e JOIN events AS v ON v.event = e.entry WHERE e.entry = ?",
@@ -206,25 +206,42 @@ def judge_again(project: Project, numbers: set[int]) -> None:
 
 
 class _Listing:
-    """The files of the work tree, tracked or new, asked of git once and only when needed."""
+    """Where a missing file may be: the files of the work tree, asked of git once and only when needed."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
-        self._paths: dict[str, list[str]] | None = None
+        self._new: list[str] | None = None
+        self._renamed: dict[str, str] = {}
+        self._by_name: dict[str, list[str]] = {}
 
-    def same_name(self, path: str) -> list[str]:
-        """Files with the name of `path`, at most 20."""
-        if self._paths is None:
-            self._paths = {}
-            for item in self._all():
-                self._paths.setdefault(item.rpartition("/")[2], []).append(item)
-        return sorted(set(self._paths.get(path.rpartition("/")[2], ())) - {path})[:20]
+    def moved(self, path: str) -> tuple[str, list[str]]:
+        """Its new name when it was renamed with git ("" if not), and what it may be: new files, files of its name."""
+        if self._new is None:
+            self._new = self._changes()
+            for item in self._git("ls-files", "-z"):
+                self._by_name.setdefault(item.rpartition("/")[2], []).append(item)
+        name = path.rpartition("/")[2]
+        new = sorted(self._new, key=lambda item: (item.rpartition("/")[2] != name, item))[:40]
+        tracked = sorted(set(self._by_name.get(name, ())) - {path, *new})[:20]
+        return self._renamed.get(path, ""), new + tracked
 
-    def _all(self) -> list[str]:
+    def _changes(self) -> list[str]:
+        """Files that HEAD does not have; what was renamed on the way is kept."""
+        new: list[str] = []
+        items = iter(self._git("status", "--porcelain", "-z", "--untracked-files=all", "--find-renames"))
+        for item in items:
+            if item[:1] in "RC":
+                self._renamed[next(items, "")] = item[3:]
+            elif item[:1] == "A" or item[:2] == "??":
+                new.append(item[3:])
+        return new
+
+    def _git(self, *arguments: str) -> list[str]:
         if not self.project.config.places.git_dir:
             return []
-        result = git(["ls-files", "-z", "-co", "--exclude-standard"], self.project.root, timeout=10.0)
-        return result.out.decode("utf-8", "surrogateescape").split("\0") if result.code == 0 else []
+        result = git([*arguments], self.project.root, timeout=10.0)
+        text = result.out.decode("utf-8", "surrogateescape") if result.code == 0 else ""
+        return [item for item in text.split("\0") if item]
 
 
 def _get(db: sqlite3.Connection, key: str) -> str:

@@ -121,7 +121,9 @@ def _placed(project: Project, fields: Fields) -> Fields:
 
 
 def refuse_rejected(project: Project, entry: Entry) -> None:
-    texts = {value_of(entry), *entry.prose().values()}
+    # To list a rejected value among the alternatives that were turned down agrees with the rejection.
+    prose = {name: text for name, text in entry.prose().items() if name != "alternatives_rejected"}
+    texts = {value_of(entry), *prose.values()}
     for text in sorted(texts):
         row = project.db.execute(
             "SELECT target, by_name, reason FROM tombstones WHERE key = ?", (value_hash(text),)

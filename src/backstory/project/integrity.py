@@ -20,6 +20,7 @@ from backstory.sources.git.run import git
 
 _LOSSES = "('lost', 'committed', 'journal', 'rollback')"
 _KINDS = "('lost', 'committed', 'journal', 'rollback', 'forged')"
+_BLANK = b'"redacted":true'
 _HASH = re.compile(rb'"h"\s*:\s*"([0-9a-f]{32})"')
 
 
@@ -36,6 +37,12 @@ def compare(project: Project, touched: set[int], *, structural: bool) -> None:
         _changed_in_git(project)
     _forged_lines(project, touched)
     _seen_heads(project)
+
+
+def _by_hash(data: bytes) -> dict[bytes, bytes]:
+    """The whole lines of a shard by their hash, which a redacted line keeps."""
+    lines = data.replace(b"\r\n", b"\n").split(b"\n")
+    return {match[1]: line for line in lines if line.endswith(b"}") and (match := _HASH.search(line))}
 
 
 def in_doubt(project: Project) -> bool:
@@ -87,11 +94,10 @@ def unexplained(project: Project, name: str) -> str:
     if data is None:
         return "committed" if staged is not None else ""
     if staged is not None:
-        # By hash, which a redacted line keeps.
-        there, here = set(_HASH.findall(staged)), set(_HASH.findall(data))
-        if there - here:
+        there, here = _by_hash(staged), _by_hash(data)
+        if any(here.get(h) != line and _BLANK not in here.get(h, b"") for h, line in there.items()):
             return "committed"
-        if there == here:
+        if there.keys() == here.keys():
             return ""
     return "" if blob_known(project.root, data) else "lost"
 

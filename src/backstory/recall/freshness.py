@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import msgspec
 
@@ -36,7 +36,7 @@ class Ground:
     """The work tree and history that entries are held against."""
 
     def __init__(
-        self, db: sqlite3.Connection, root: str, churn_commits: int, find_moved: Callable[[str], Iterable[str]]
+        self, db: sqlite3.Connection, root: str, churn_commits: int, find_moved: Callable[[str], tuple[str, list[str]]]
     ) -> None:
         self.db, self.root, self.churn_commits, self.find_moved = db, root, churn_commits, find_moved
         self._lines: dict[str, list[str] | None] = {}
@@ -53,9 +53,9 @@ class Ground:
         names = self._names(ref.path)
         path = names[-1]
         if not os.path.lexists(os.path.join(self.root, path)):
-            moved = self._moved_by_hand(ref)
+            moved = self._moved_by_hand(ref, path)
             if moved:
-                return self._anchor(ref, moved)
+                return self._anchor(ref, moved) if ref.anchored else Judged(moved, "", "+")
             return Judged(ref.path, f"gone: {ref.path} no longer exists", "-")
         if ref.anchored:
             return self._anchor(ref, path)
@@ -96,11 +96,12 @@ class Ground:
             names.append(row[0])
         return names
 
-    def _moved_by_hand(self, ref: FileRef) -> str:
-        """A file of the same name elsewhere that has the anchored text: moved, not yet committed."""
-        if not ref.anchored:
-            return ""
-        for path in self.find_moved(ref.path):
+    def _moved_by_hand(self, ref: FileRef, last: str) -> str:
+        """Where a missing file went without a commit: staged under another name, or a file with the anchored text."""
+        renamed, alike = self.find_moved(last)
+        if renamed:
+            return renamed
+        for path in alike if ref.anchored else ():
             lines = self._read(path)
             if lines is not None and find(ref.prints, lines, ref.span) >= KNOWN_SHARE:
                 return path

@@ -279,19 +279,22 @@ os._exit(0)
 """
 # What the standard library needs for these imports, beside our own modules.
 ALLOWED = {
-    "_signal", "_sqlite3", "_warnings", "_collections_abc", "collections",
+    "_signal", "_sqlite3", "_warnings", "_collections_abc",
+    "collections",
     "errno", "itertools", "keyword", "math", "operator", "reprlib", "time", "_operator",
     "_collections", "backstory", "_functools", "functools", "types", "select", "os", "os.path", "stat", "_stat",
     "posixpath", "genericpath", "__future__",
 }  # fmt: skip
 FORBIDDEN = {
-    "json", "re", "sqlite3", "datetime", "subprocess", "typing", "dataclasses", "enum", "logging", "msgspec", "pathlib", "hashlib", "inspect",
+    "json", "re", "sqlite3", "datetime",
+    "subprocess", "typing", "dataclasses", "enum", "logging", "msgspec", "pathlib", "hashlib", "inspect",
     "tomllib", "click", "signal", "threading", "tempfile", "contextlib", "site",
 }  # fmt: skip
 OURS = {
     "backstory.config", "backstory.errors", "backstory.index", "backstory.index.store", "backstory.project",
     "backstory.project.currency", "backstory.project.session_start", "backstory.project.working_set",
-    "backstory.recall", "backstory.recall.brief", "backstory.recall.candidates", "backstory.recall.live", "backstory.recall.stamps",
+    "backstory.recall", "backstory.recall.brief", "backstory.recall.candidates",
+    "backstory.recall.live", "backstory.recall.stamps",
     "backstory.recall.tokens", "backstory.sources", "backstory.sources.git", "backstory.sources.git.head",
     "backstory.sources.git.run", "backstory.sources.git.status", "backstory.surfaces", "backstory.surfaces.hooks",
     "backstory.surfaces.hooks.claude_code", "backstory.surfaces.hooks.entry",

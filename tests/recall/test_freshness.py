@@ -232,6 +232,23 @@ def test_a_move_that_is_not_committed_is_followed_by_the_anchor(memory: Memory) 
     assert reasons(memory, plain) == ("gone: src/parser.py no longer exists",)
 
 
+def test_a_file_with_a_new_name_is_followed_before_it_is_committed(memory: Memory) -> None:
+    anchored = cite(memory)
+    plain = memory.add("note", "the file as a whole", files=["src/parser.py"])
+    # Namesakes do not crowd out the file that is new.
+    for number in range(25):
+        memory.put(f"a{number:02}/parser.py", f"number = {number}\n")
+    memory.commit("Namesakes")
+    memory.git("mv", "src/parser.py", "src/reader.py")
+    assert (reasons(memory, anchored), reasons(memory, plain)) == ((), ())
+    with memory.open() as project:
+        assert {item.id for item in answers.why(project, "src/reader.py").entries} == {anchored, plain}
+    memory.git("reset", "-q", "--hard")
+    (memory.root / "src/parser.py").rename(memory.root / "src/scanner.py")
+    assert reasons(memory, anchored) == ()
+    assert reasons(memory, plain) == ("gone: src/parser.py no longer exists",)
+
+
 def test_a_file_that_is_gone_is_said_and_one_that_is_back_is_fresh(memory: Memory) -> None:
     id_ = cite(memory, "src/parser.py")
     (memory.root / "src/parser.py").unlink()

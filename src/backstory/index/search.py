@@ -136,7 +136,7 @@ def _filter(
     extra: tuple[str, tuple[object, ...]],
 ) -> _Filter:
     parts: list[tuple[str, tuple[object, ...]]] = [
-        (f"d.{column} IN ({_marks(values)})", tuple(values)) for column, values in columns.items() if values
+        (f"+d.{column} IN ({_marks(values)})", tuple(values)) for column, values in columns.items() if values
     ]
     narrow = False
     folder = clean(path or "").rstrip("/")

@@ -255,8 +255,19 @@ def _outcome(
         notes.append(f"{known[0]} said the same and is {known[1]}")
     if standing == "contested":
         notes.append("it replaces what a person confirmed: both are contested until a person resolves it")
+    notes += _missing(project, id_)
     calls = [f"backstory supersede {clash.id} --by {id_}" for clash in clashes]
     return Outcome("recorded", id_, kind, standing, redacted, tuple(clashes), tuple(notes), tuple(calls))
 
 
 __all__ = ["AGENT", "Outcome", "record", "standing_of", "write"]
+
+
+def _missing(project: Project, id_: str) -> list[str]:
+    """A note on each cited file that is not there: a slip of the pen would go unnoticed, and the entry is stale."""
+    rows = project.db.execute(
+        "SELECT f.cited FROM entry_files AS f JOIN entries AS e ON e.entry = f.entry WHERE e.id = ? AND f.stamp = '-'"
+        " ORDER BY f.cited LIMIT 5",
+        (id_,),
+    )
+    return [f"{path} does not exist here: until it does, the entry is stale and stays out of the brief" for (path,) in rows]

@@ -15,6 +15,7 @@ from backstory.index.ingest import JOURNAL, LOG
 from backstory.log import heads
 from backstory.log.names import SUFFIX, stem
 from backstory.project.opened import Project
+from backstory.records.codec import BadLine, read_fields
 from backstory.sources.git.blobs import blob_known, show
 from backstory.sources.git.run import git
 
@@ -41,8 +42,18 @@ def compare(project: Project, touched: set[int], *, structural: bool) -> None:
 
 def _by_hash(data: bytes) -> dict[bytes, bytes]:
     """The whole lines of a shard by their hash, which a redacted line keeps."""
-    lines = data.replace(b"\r\n", b"\n").split(b"\n")
+    lines = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").split(b"\n")
     return {match[1]: line for line in lines if line.endswith(b"}") and (match := _HASH.search(line))}
+
+
+def _kept(line: bytes, now: bytes) -> bool:
+    """Whether `now` is what became of a committed line: the same, blanked, or written with other white space."""
+    if now == line or _BLANK in now:
+        return True
+    try:
+        return read_fields(now) == read_fields(line)
+    except BadLine:
+        return False
 
 
 def in_doubt(project: Project) -> bool:
@@ -95,7 +106,7 @@ def unexplained(project: Project, name: str) -> str:
         return "committed" if staged is not None else ""
     if staged is not None:
         there, here = _by_hash(staged), _by_hash(data)
-        if any(here.get(h) != line and _BLANK not in here.get(h, b"") for h, line in there.items()):
+        if not all(_kept(line, here.get(h, b"")) for h, line in there.items()):
             return "committed"
         if there.keys() == here.keys():
             return ""

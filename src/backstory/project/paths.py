@@ -88,6 +88,7 @@ def cite(root: str, text: str, cwd: str = "") -> FileRef:
         lines = read_lines(root, path)
         if lines is None or not 1 <= first <= last <= len(lines):
             count = "no readable text" if lines is None else f"{len(lines)} lines"
+            _must_exist(root, path)
             raise BackstoryError(f"{path} has {count}; {text!r} is not a place in it.", hint="Cite lines that exist.")
         return FileRef(path, (first, last), "", fingerprint(lines[first - 1 : last]))
     found = None if literal else _SYMBOL.match(text)
@@ -96,9 +97,15 @@ def cite(root: str, text: str, cwd: str = "") -> FileRef:
         lines = read_lines(root, path) or []
         span = symbol_lines(lines, symbol)
         if span is None:
+            _must_exist(root, path)
             raise BackstoryError(f"{path} defines no {symbol!r}.", hint="Cite lines instead: `path:10-20`.")
         return FileRef(path, span, symbol, fingerprint(lines[span[0] - 1 : span[1]]))
     path = relative(root, text, cwd)
     if not path:
         raise BackstoryError("The project's own folder is no file to cite.", hint="Name a file or folder in it.")
     return FileRef(path)
+
+
+def _must_exist(root: str, path: str) -> None:
+    if not os.path.lexists(os.path.join(root, path)):
+        raise BackstoryError(f"There is no file {path} in {root}.", hint="Cite a place in a file that exists.")

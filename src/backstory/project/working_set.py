@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from backstory.config import FOLDER
 from backstory.sources.git.status import changed_paths
 
 TYPE_CHECKING = False
@@ -17,7 +18,7 @@ def working_set(
     """Paths that the present work touches, sorted; untracked folders end with `/`. One git call, at most."""
     found: set[str] = set()
     if git_dir:
-        found.update(path for path in changed_paths(root, timeout=seconds).paths if not path.startswith(".backstory/"))
+        found.update(changed_paths(root, timeout=seconds, leave_out=FOLDER).paths)
     found.update(row[0] for row in db.execute(f"SELECT path FROM branch_files ORDER BY path LIMIT {MAX_BRANCH}"))
     last = db.execute(
         "SELECT session FROM session_files WHERE session <> ? ORDER BY last_at DESC, session LIMIT 1", (session,)

@@ -97,10 +97,28 @@ def count_stale(db: sqlite3.Connection, now: int) -> int:
     known = dict(
         db.execute("SELECT key, value FROM index_meta WHERE key IN ('count:stale', 'stale_from', 'stale_until')")
     )
-    if known and int(known["stale_from"]) <= now < int(known["stale_until"]):
-        return int(known["count:stale"])
-    where = f"{live.IN_FORCE} AND {live.HERE} AND {live.SPEAKS} AND {live.STALE}"
-    return int(db.execute(f"SELECT count(*) FROM live AS e WHERE {where}", {"now": now}).fetchone()[0])
+    held = f"{live.IN_FORCE} AND {live.HERE} AND {live.SPEAKS}"
+    since = int(known.get("stale_from", "0"))
+    if not known or now < since or _validity_changed(db, since, now):
+        query = f"SELECT count(*) FROM live AS e WHERE {held} AND {live.STALE}"
+        return int(db.execute(query, {"now": now}).fetchone()[0])
+    count = int(known["count:stale"])
+    if now >= int(known["stale_until"]):
+        # Only what aged since that count: a look-up, however many are stale.
+        aged = "e.stale_at > :since AND e.stale_at <= :now AND e.moved = ''"
+        query = f"SELECT count(*) FROM live AS e WHERE {aged} AND {held}"
+        count += int(db.execute(query, {"now": now, "since": since}).fetchone()[0])
+    return count
+
+
+def _validity_changed(db: sqlite3.Connection, since: int, now: int) -> bool:
+    """Whether an entry began or ceased to hold in between."""
+    return any(
+        db.execute(
+            f"SELECT 1 FROM entries WHERE {column} > 0 AND {column} > ? AND {column} <= ? LIMIT 1", (since, now)
+        ).fetchone()
+        for column in ("valid_until", "valid_from")
+    )
 
 
 def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget: int, now: int) -> Brief:

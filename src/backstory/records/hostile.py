@@ -118,10 +118,24 @@ _NAMES = {
     "AWAY": r"(?:https?|ftp|me|my|evil|an? (?:\w+ )?(?:external|remote)|(?:an? |the )?attacker|this (?:url|address))",
     "SHELL": r"(?:(?:ba|z|da|k)?sh|python3?|iex|perl|node)",
 }
-# Reason, and patterns over the words of the key, joined by single spaces, `|` between sentences.
+# Reason, word beginnings of which one must be present (compiling a pattern costs 3 ms), and patterns over the words of
+# the key, joined by single spaces, `|` between sentences.
 _WORDED = (
     (
         "asks to ignore instructions",
+        (
+            "ignor",
+            "disregard",
+            "forget",
+            "overrid",
+            "overwrit",
+            "bypass",
+            "dismiss",
+            "follow",
+            "obey",
+            "break",
+            "violate",
+        ),
         r"UNDO (?:\w+ ){0,4}?(?:previous|prior|earlier|above|preceding|your|system|developer) (?:\w+ ){0,3}?ORDERS",
         r"UNDO (?:all|any|every|your)(?: of)?(?: the| your| these| those)? ORDERS",
         r"FORGET (?:everything|all|anything|what) (?:above|before this|you (?:were|have been|know|ve been))",
@@ -131,6 +145,7 @@ _WORDED = (
     ),
     (
         "gives the agent orders",
+        ("you ", "pretend", "act as", "as an ai", "reading this", "attention", "dear ", "hey ", "hello "),
         r"you (?:must|should|will|shall|need to|have to|are to) now",
         r"from now on (?:you|(?:act|respond|answer|reply|behave) as)",
         r"you are (?:now (?:an?|dan|in \w+ mode)|no longer (?:an?|bound|restricted|limited))",
@@ -141,6 +156,7 @@ _WORDED = (
     ),
     (
         "gives new instructions",
+        ("instruction", "your ", "overrid", "system prompt", "supersede", "precedence"),
         r"(?:new|updated|revised|real|actual|true|secret) instructions? (?:are|is|follows?|for you|supersede|override)",
         r"your (?:new|real|actual|true|only) (?:task|goal|objective|mission|purpose|role|directive|instructions?) is",
         r"system (?:prompt )?override|(?:end|start|beginning) of (?:the )?system prompt",
@@ -148,30 +164,50 @@ _WORDED = (
     ),
     (
         "asks for the system prompt",
+        ("prompt", "instruction", "system message", "rules"),
         r"(?:reveal|print|show|output|repeat|leak|dump|display|tell me|give me|recite|share) (?:\w+ ){0,3}?your "
         r"(?:\w+ )?(?:system prompt|prompt|instructions|system message|rules)",
         r"(?:reveal|repeat|recite|tell me|give me|disclose) (?:\w+ ){0,3}?(?:system prompt|hidden instructions)",
     ),
     (
         "asks for secrecy",
+        ("tell ", "inform ", "alert ", "know", "mention ", "reveal ", "disclose ", " from "),
         r"(?:do not|dont|never) (?:tell|inform|alert) PERSON(?: (?:about|this|(?:that|what) you|or|and|of)| \||$)",
         r"(?:do not|dont|never) (?:let PERSON know|(?:mention|reveal|disclose) (?:this|it|that|these|any of this))",
         r"(?:keep|hide|conceal) (?:this|it|that|these)(?: \w+){0,3} from PERSON",
     ),
     (
         "asks to send secrets away",
+        ("exfiltrate", "send", "post", "upload", "forward", "mail", "transmit", "leak", "copy", "submit"),
         r"(?:send|post|upload|forward|e?mail|exfiltrate|transmit|leak|copy|submit) (?:\w+ ){0,6}?SECRETS "
         r"(?:\w+ ){0,6}?to AWAY",
         r"(?:^|(?<=\| )|(?:and|then|please|must|now|secretly|silently) )exfiltrate",
     ),
     (
         "asks to drop safeguards",
+        ("mode", "do anything now", "your "),
         r"(?:god|dan|jailbreak|jailbroken|unrestricted) mode|do anything now",
         r"(?:override|bypass|disable|turn off|ignore|remove|skip) (?:all |any |of )*your (?:\w+ ){0,2}?GUARDS",
     ),
     # German, French, Spanish, Portuguese, Italian, Russian.
     (
         "asks to ignore instructions",
+        (
+            "ignor",
+            "verg",
+            "missachte",
+            "oubli",
+            "suis",
+            "suivez",
+            "olvid",
+            "desech",
+            "esquec",
+            "desconsider",
+            "dimentic",
+            "игнорируи",
+            "забуд",
+            "следуи",
+        ),
         r"(?:ignorier\w*|vergiss|vergesst|missachte\w*) (?:\w+ ){0,3}?(?:\w*anweisung\w*|instruktionen|vorgaben)",
         r"(?:ignor\w+|oubli\w+|ne (?:suis|suivez) pas) (?:\w+ ){0,4}?(?:instructions|consignes|directives) (?:\w+ )?"
         r"(?:precedentes|anterieures|ci dessus)",
@@ -253,7 +289,9 @@ def is_directive(text: str) -> str | None:
             return reason
     sentences = _SENTENCE_END.sub(" | ", text)
     words = " ".join(re.findall(r"[^\W_]+|\|", _without_accents(value_key(sentences))))
-    for reason, *patterns in _WORDED:
+    for reason, stems, *patterns in _WORDED:
+        if not any(stem in words for stem in stems):
+            continue
         for match in _compiled(rf"\b(?:{'|'.join(patterns)})(?!\w)").finditer(words):
             if not _NEGATED.search(words, max(0, match.start() - 40), match.start()):
                 return reason

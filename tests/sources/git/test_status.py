@@ -193,3 +193,12 @@ def test_status_writes_nothing(project: Repository) -> None:
     assert (index.read_bytes(), index.stat().st_mtime_ns) == before
     project.git("status")
     assert index.read_bytes() != before[0]  # the control: without our settings it is written
+
+
+def test_a_folder_that_is_left_out_is_not_looked_at(project: Repository) -> None:
+    root = project.root
+    for name in ("kept.txt", ".memory/a.txt", ".memory-x.txt"):
+        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).write_text("x\n", encoding="utf-8")
+    assert set(changed(root)) == {"kept.txt", ".memory/", ".memory-x.txt"}
+    assert changed_paths(str(root), timeout=30, leave_out=".memory").paths == (".memory-x.txt", "kept.txt")

@@ -31,13 +31,19 @@ class Changed:
         self.complete = complete
 
 
-def changed_paths(root: str, *, timeout: float) -> Changed:
-    """What `git status` says about the work tree that holds `root`, within `timeout` seconds."""
+def changed_paths(root: str, *, timeout: float, leave_out: str = "") -> Changed:
+    """What `git status` says about the work tree that holds `root`, within `timeout` seconds.
+
+    `leave_out`: a folder below `root` that is not looked at. Where a file of it and git's own index were written in the
+    same second, git would read the whole file again on each call.
+    """
     deadline = time.monotonic() + timeout
-    result = git([*_STATUS, "--find-renames"], root, timeout=timeout, limit=_OUTPUT_LIMIT)
+    plain = [] if not leave_out else ["--no-literal-pathspecs"]
+    only = [] if not leave_out else ["--", ".", f":(exclude,literal){leave_out}"]
+    result = git([*plain, *_STATUS, "--find-renames", *only], root, timeout=timeout, limit=_OUTPUT_LIMIT)
     if _lacks_objects(result):
         left = max(0.0, deadline - time.monotonic())
-        result = git([*_STATUS, "--no-renames"], root, timeout=left, limit=_OUTPUT_LIMIT)
+        result = git([*plain, *_STATUS, "--no-renames", *only], root, timeout=left, limit=_OUTPUT_LIMIT)
     paths, renames = _parse(result.out)
     return Changed(tuple(sorted(paths)), tuple(sorted(renames)), complete=result.code == 0)
 

@@ -214,19 +214,23 @@ def locate(start: str) -> Places:
             hint="Go into one of them, or name it with `--project PATH`.",
             code=Exit.NO_PROJECT,
         )
-    raise BackstoryError(
-        f"There is no backstory memory in {os.path.realpath(start)} or above it.", hint=INIT_HINT, code=Exit.NO_PROJECT
-    )
+    around = surroundings(start)
+    where = f"the git work tree {around.root}" if around else f"{os.path.realpath(start)} or above it"
+    raise BackstoryError(f"There is no backstory memory in {where}.", hint=INIT_HINT, code=Exit.NO_PROJECT)
 
 
-def projects_below(start: str, limit: int = 20) -> list[str]:
-    """Folders one or two levels below `start` that carry a memory, at most `limit`, sorted."""
+def projects_below(start: str, limit: int = 20, *, repositories: bool = False) -> list[str]:
+    """Folders one or two levels below `start` that carry a memory, at most `limit`, sorted.
+
+    With `repositories`, those too that are the top of a git work tree.
+    """
     top, found = os.path.realpath(start), []
     for first in _folders(top):
         for folder in [first, *_folders(first)]:
             git = git_places(folder)
             places = Places(folder, *git) if git else Places(folder)
-            if any(os.path.isfile(m) for m in (os.path.join(folder, FOLDER, MARKER), places.twin) if m):
+            markers = (os.path.join(folder, FOLDER, MARKER), places.twin)
+            if (git and repositories) or any(os.path.isfile(marker) for marker in markers if marker):
                 found.append(folder)
                 if len(found) == limit:
                     return sorted(found)
@@ -260,7 +264,7 @@ def read_marker(places: Places) -> Config:
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise BackstoryError(
             f"{places.marker} cannot be read as settings: {error}",
-            hint="Run `backstory doctor --fix`, or restore the file with `git checkout -- .backstory/project.toml`.",
+            hint="Run `backstory doctor --fix`, or put it back: `git checkout HEAD -- .backstory/project.toml`.",
             code=Exit.DAMAGED,
         ) from error
     also = tuple(str(item) for item in data.get("also", ()))

@@ -177,9 +177,14 @@ def test_conflicts_show_both_sides_and_a_call_that_works(cli: Cli) -> None:
     text = cli("conflicts").stdout
     assert ("Retry uploads" in text, "Never retry uploads" in text) == (True, True)
     call = cli.json("conflicts")[0]["call"].split()
+    assert cli.json("status")["conflicts"] == 1
     cli(*call[1:], code=4)
     cli(*call[1:], person=True)
     assert cli("conflicts").stdout == ""
+    # What an agent did to a person's word is one more, and status counts what the list shows.
+    kept = cli.record("decide", "Keep tabs", person=True)
+    cli("supersede", kept, "Keep spaces")
+    assert (len(cli.json("conflicts")), cli.json("status")["conflicts"]) == (1, 1)
 
 
 def test_the_brief_is_fenced_and_explains_itself(cli: Cli) -> None:

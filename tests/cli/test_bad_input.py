@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from backstory.index.schema import VERSION
 from backstory.surfaces.cli.main import group
 
 from .conftest import Cli
@@ -39,6 +40,8 @@ MISTAKES = [
     (["note", "x", "-f", "../outside"], 4, "outside the project"),
     (["note", "x", "-f", "/etc/passwd"], 4, "outside the project"),
     (["note", "x", "-f", "src/store.py:900"], 2, "is not a place in it"),
+    (["note", "x", "-f", "src/no-such.py:9"], 2, "There is no file src/no-such.py"),
+    (["note", "x", "-f", "src/no-such.py#save"], 2, "There is no file src/no-such.py"),
     (["note", "x", "-f", "src/store.py#nothing"], 2, "defines no"),
     (["why", "../outside"], 4, "outside the project"),
     (["brief", "--for", "/etc"], 4, "outside the project"),
@@ -147,9 +150,16 @@ def test_a_folder_above_several_projects_lists_them(tmp_path: Path, process: Pro
     assert process(tmp_path, "init").returncode == 4
 
 
-def test_a_folder_that_does_not_exist_is_said(tmp_path: Path, process: Process) -> None:
-    done = process(tmp_path, "init", "--project", str(tmp_path / "missing"))
-    assert (done.returncode, "no folder" in done.stderr) == (2, True)
+def test_a_folder_that_does_not_exist_is_said(cli: Cli) -> None:
+    for args in (["init"], ["timeline"], ["note", "Something"]):
+        assert "does not exist" in cli(*args, "--project", str(cli.folder / "missing"), code=2).stderr
+    assert "is no folder" in cli("init", str(cli.folder / "missing"), code=2).stderr
+    assert cli.json("timeline") == []
+
+
+def test_a_folder_without_git_is_not_told_to_add_to_it(tmp_path: Path, process: Process) -> None:
+    done = process(tmp_path, "init")
+    assert ("Next:" in done.stdout, "git add" in done.stdout) == (True, False)
 
 
 def test_a_current_folder_that_was_deleted_is_said(cli: Cli) -> None:
@@ -204,7 +214,8 @@ def test_an_index_of_a_future_version_is_rebuilt_with_one_line(cli: Cli) -> None
     db.close()
     result = cli("timeline")
     assert "Something" in result.stdout
-    assert result.stderr.splitlines() == ["backstory: version 999 of the index, this is 1; rebuilt from the log"]
+    said = f"backstory: version 999 of the index, this is {VERSION}; rebuilt from the log"
+    assert result.stderr.splitlines() == [said]
     assert cli("timeline").stderr == ""
 
 

@@ -79,6 +79,16 @@ def test_a_rejection_without_a_reason_does_nothing(cli: Cli) -> None:
     assert cli.standing(id_) == "proposed"
 
 
+def test_no_line_of_a_contested_pair_is_wider_than_the_screen(cli: Cli) -> None:
+    old = cli.record("decide", "Retry uploads three times and then give up", person=True)
+    cli("supersede", old, "Retry uploads five times and then ask a person")
+    seat = Seat(["review"], cli.folder)
+    text = seat.wait_for(ASKS)
+    seat.type("q")
+    seat.finish()
+    assert max(map(len, text.split("\n"))) <= 80
+
+
 def test_a_contested_pair_is_shown_with_both_sides_and_settled_at_once(cli: Cli) -> None:
     old = cli.record("decide", "Retry three times", person=True)
     new = cli.record("supersede", old, "Retry five times")

@@ -41,6 +41,16 @@ def filled(memory: Memory) -> Memory:
     return memory
 
 
+def test_an_index_that_knows_renames_is_sound(memory: Memory) -> None:
+    memory.commit("Add", src__a_py="one = 1\n" * 9)
+    memory.add("note", "about a", files=["src/a.py"])
+    memory.git("mv", "src/a.py", "src/b.py")
+    memory.commit("Rename")
+    with memory.open() as project:
+        assert project.db.execute("SELECT count(*) FROM renames").fetchone()[0] == 1
+    assert states(run(memory), "index") == ["good"]
+
+
 def test_a_healthy_memory_raises_nothing(filled: Memory) -> None:
     for fix in (False, True, False):
         report = run(filled, fix=fix)

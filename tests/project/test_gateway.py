@@ -99,6 +99,15 @@ def test_a_path_outside_the_project_is_refused(memory: Memory, tmp_path: Path, t
     assert memory.record("note", "about the readme", files=["README.md"]).status == "recorded"
 
 
+def test_a_cited_file_that_is_not_there_is_said_at_once(memory: Memory) -> None:
+    memory.put("src/here.py", "one = 1\n")
+    outcome = memory.record("decision", "Keep one", files=["src/here.py", "src/hree.py"])
+    assert [note for note in outcome.notes if "does not exist here" in note] == [
+        "src/hree.py does not exist here: until it does, the entry is stale and stays out of the brief"
+    ]
+    assert memory.record("decision", "Keep two", files=["src/here.py"]).notes == ()
+
+
 def test_a_link_to_a_file_inside_is_cited_as_the_link_and_one_that_leads_out_as_itself(
     memory: Memory, tmp_path: Path
 ) -> None:

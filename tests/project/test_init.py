@@ -96,6 +96,15 @@ def test_a_folder_above_several_projects_is_refused_with_the_list(tmp_path: Path
         assert str(tmp_path / "work/one") in caught.value.message and str(tmp_path / "work/two") in caught.value.message
 
 
+def test_a_folder_above_several_repositories_without_a_memory_is_refused_too(tmp_path: Path, isolated: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / "work" / name).mkdir(parents=True)
+        git(tmp_path / "work" / name, "init", "-q")
+    with pytest.raises(BackstoryError, match="above several projects"):
+        init(str(tmp_path / "work"), now=START)
+    assert not (tmp_path / "work/.backstory").exists()
+
+
 def test_a_private_memory_leaves_nothing_in_the_tree(repo: Path) -> None:
     memory = Memory(repo, private=True)
     id_ = memory.add("note", "for me alone")

@@ -249,6 +249,23 @@ def test_a_file_with_a_new_name_is_followed_before_it_is_committed(memory: Memor
     assert reasons(memory, plain) == ("gone: src/parser.py no longer exists",)
 
 
+def test_a_renamed_file_that_was_away_for_a_moment_is_fresh_again(memory: Memory) -> None:
+    id_ = cite(memory)
+    memory.git("mv", "src/parser.py", "src/reader.py")
+    memory.commit("Rename")
+    text = (memory.root / "src/reader.py").read_text(encoding="utf-8")
+    (memory.root / "src/reader.py").unlink()
+    assert reasons(memory, id_) == ("gone: src/parser.py no longer exists",)
+    memory.put("src/reader.py", text)
+    assert reasons(memory, id_) == ()
+    # First deleted, then written anew elsewhere.
+    (memory.root / "src/reader.py").unlink()
+    assert reasons(memory, id_) == ("gone: src/parser.py no longer exists",)
+    memory.put("src/other.py", text)
+    with memory.open() as project:
+        assert answers.stale(project) == []
+
+
 def test_a_file_that_is_gone_is_said_and_one_that_is_back_is_fresh(memory: Memory) -> None:
     id_ = cite(memory, "src/parser.py")
     (memory.root / "src/parser.py").unlink()

@@ -324,17 +324,11 @@ def stale(project: Project, *, limit: int = 200) -> list[View]:
 
 def conflicts(project: Project) -> list[Pair]:
     """Pairs that say different things: contested ones first, then those found by comparing."""
-    db, now = project.db, project.now
+    from backstory.recall.conflicts import conflicting
+
     compare_all(project)
-    pairs: dict[tuple[str, str], str] = {}
-    rows = db.execute("SELECT id, contested_with FROM entries WHERE standing = 'contested' ORDER BY id").fetchall()
-    for id_, text in rows:
-        for other in msgspec.json.decode(text) if text else ():
-            one, two = sorted((id_, other))
-            pairs[(one, two)] = "contested"
-    for one, two, reason in db.execute("SELECT one, other, why FROM conflicts ORDER BY one, other"):
-        pairs.setdefault((one, two), reason)
-    items = by_ids(db, sorted({id_ for pair in pairs for id_ in pair}), now)
+    pairs = conflicting(project.db)
+    items = by_ids(project.db, sorted({id_ for pair in pairs for id_ in pair}), project.now)
     found = []
     for (one, two), reason in pairs.items():
         if one in items and two in items and items[one].live and items[two].live:

@@ -141,6 +141,9 @@ def _index(project: Project, *, fix: bool) -> list[Check]:
     checks = [Check("index", "advice", notice) for notice in project.notices]
     try:
         broken = project.db.execute("PRAGMA quick_check").fetchone()[0]
+        if broken != "ok":
+            # Some versions of SQLite see NULLs that are not there in a table whose key is not its first columns.
+            broken = project.db.execute("PRAGMA integrity_check").fetchone()[0]
     except sqlite3.DatabaseError as error:
         broken = str(error)
     if broken == "ok":

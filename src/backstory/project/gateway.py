@@ -270,4 +270,6 @@ def _missing(project: Project, id_: str) -> list[str]:
         " ORDER BY f.cited LIMIT 5",
         (id_,),
     )
-    return [f"{path} does not exist here: until it does, the entry is stale and stays out of the brief" for (path,) in rows]
+    return [
+        f"{path} does not exist here: until it does, the entry is stale and stays out of the brief" for (path,) in rows
+    ]

@@ -47,6 +47,7 @@ def _what_git_holds(project: Project, id_: str) -> tuple[str, ...]:
     where = ", ".join(commits[:5])
     return (
         f"the text is gone from the files, but git still holds it in {len(commits)} commit(s): {where}",
-        "to rewrite them: `git filter-repo --path .backstory/log --invert-paths`, commit the present log, force-push,"
-        " and have every clone fetched anew; rotate the secret in any case",
+        "to rewrite them: keep a copy of .backstory/log, run `git filter-repo --path .backstory/log --invert-paths`,"
+        " which takes the log out of the tree too, put the copy back, commit it, force-push, and have every clone made"
+        " anew; rotate the secret in any case",
     )

@@ -19,6 +19,8 @@ from backstory.project.opened import Project, now_micros
 from backstory.recall.stamps import file_moved
 
 _UNBOUNDED = 600.0
+# Entries whose cited file is missing that one question looks for again.
+MOST_GONE = 200
 # SQLite's primary result codes for a file that is no sound index: ERROR (a table is missing), CORRUPT, NOTADB.
 _DAMAGE = (1, 11, 26)
 
@@ -138,7 +140,9 @@ def recheck_all(project: Project) -> None:
         if _moved(project, path, mark):
             rows = db.execute("SELECT entry FROM entry_files WHERE path = ? AND stamp = ?", (path, mark))
             stale.update(row[0] for row in rows)
-    _judge_moved(project, stale)
+    # A missing file may have turned up under another name since, which no stamp tells.
+    gone = db.execute("SELECT DISTINCT entry FROM entry_files WHERE stamp = '-' LIMIT ?", (MOST_GONE,))
+    _judge_moved(project, stale.union(row[0] for row in gone))
 
 
 def _moved(project: Project, path: str, mark: str) -> bool:

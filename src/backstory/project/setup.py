@@ -39,6 +39,7 @@ class Started(msgspec.Struct, frozen=True):
     existed: bool
     files: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    git: bool = True
 
 
 def init(start: str, *, private: bool = False, name: str = "", now: int) -> Started:
@@ -61,7 +62,8 @@ def init(start: str, *, private: bool = False, name: str = "", now: int) -> Star
             written.append(_write(os.path.join(places.root, FOLDER, MARKER), text))
             written.append(write_attributes(places))
     notes = [] if places.git_dir else ["no git here: freshness knows age and missing files, not commits"]
-    return Started(places.root, identity, title, private, False, _shown(places.root, written), tuple(notes))
+    shown = _shown(places.root, written)
+    return Started(places.root, identity, title, private, False, shown, tuple(notes), bool(places.git_dir))
 
 
 def attributes_path(places: Places) -> str:
@@ -91,7 +93,7 @@ def _place(start: str) -> Places:
             hint="Go into one of its work trees (`git worktree list`) and run `backstory init` there.",
             code=Exit.REFUSED,
         )
-    below = [] if places.git_dir else projects_below(real)
+    below = [] if places.git_dir else projects_below(real, repositories=True)
     if len(below) > 1:
         listed = "\n".join(f"  {path}" for path in below)
         raise BackstoryError(

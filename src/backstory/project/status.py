@@ -11,6 +11,7 @@ from backstory.project.opened import Project
 from backstory.project.refresh import recheck_all
 from backstory.project.verifying import folder_size, unknown_kinds
 from backstory.recall import live
+from backstory.recall.conflicts import conflicting
 
 
 class Status(msgspec.Struct, frozen=True):
@@ -60,7 +61,7 @@ def status(project: Project, session: str = "") -> Status:
         live=sum(counts.values()),
         stale=_count(project, f"SELECT count(*) FROM live AS e WHERE {stale}", now),
         waiting=standings.get("proposed", 0) + standings.get("contested", 0),
-        conflicts=_count(project, "SELECT count(*) FROM conflicts", {}),
+        conflicts=len(conflicting(db)),
         rejected_values=_count(project, "SELECT count(*) FROM tombstones", {}),
         not_in_tree=sum(away.values()),
         not_in_tree_branches=away,

@@ -149,3 +149,17 @@ def _settled(db: sqlite3.Connection, one: str, other: str) -> bool:
     """Whether a person said that both stand."""
     rows = db.execute("SELECT target, body FROM events WHERE kind = 'resolve' AND target IN (?, ?)", (one, other))
     return any({target, json.loads(body).get("over")} == {one, other} for target, body in rows)
+
+
+def conflicting(db: sqlite3.Connection) -> dict[tuple[str, str], str]:
+    """Pairs in conflict as the index knows them, by id, with what is between them: contested ones first."""
+    pairs: dict[tuple[str, str], str] = {}
+    rows = db.execute("SELECT id, contested_with FROM entries WHERE standing = 'contested' ORDER BY id").fetchall()
+    for id_, text in rows:
+        for other in json.loads(text) if text else ():
+            one, two = sorted((id_, other))
+            if db.execute("SELECT 1 FROM live WHERE id = ?", (other,)).fetchone():
+                pairs[(one, two)] = "contested"
+    for one, two, reason in db.execute("SELECT one, other, why FROM conflicts ORDER BY one, other"):
+        pairs.setdefault((one, two), reason)
+    return pairs

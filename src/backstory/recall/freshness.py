@@ -56,7 +56,7 @@ class Ground:
             moved = self._moved_by_hand(ref, path)
             if moved:
                 return self._anchor(ref, moved) if ref.anchored else Judged(moved, "", "+")
-            return Judged(ref.path, f"gone: {ref.path} no longer exists", "-")
+            return Judged(path, f"gone: {ref.path} no longer exists", "-")
         if ref.anchored:
             return self._anchor(ref, path)
         if entry.kind in CHURN_EXEMPT:

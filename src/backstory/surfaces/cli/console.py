@@ -106,7 +106,7 @@ def wrap(text: str, indent: int, first: int = 0) -> str:
         return text
     lines, room = [""], width - first
     for word in text.split(" "):
-        size = len(word) if "\x1b" not in word else sum(map(len, _unpainted(word)))
+        size = shown_width(word)
         if lines[-1] and size + 1 > room:
             lines.append("")
             room = width - indent
@@ -114,6 +114,11 @@ def wrap(text: str, indent: int, first: int = 0) -> str:
         lines[-1] += joint + word
         room -= size + len(joint)
     return f"\n{' ' * indent}".join(lines)
+
+
+def shown_width(text: str) -> int:
+    """The columns that a text takes, our colour codes left out."""
+    return sum(map(len, _unpainted(text))) if "\x1b" in text else len(text)
 
 
 def _unpainted(word: str) -> Iterable[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from backstory.surfaces.cli.console import block, line_of, paint, wrap
+from backstory.surfaces.cli.console import block, line_of, paint, shown_width, wrap
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,18 +70,18 @@ def tag(text: str) -> str:
     return shown
 
 
-def entry_line(view: View) -> str:
-    """`7K3QZP  2026-04-15  decision    Use WAL mode: concurrent reads [stale: ...]`."""
+def entry_line(view: View, before: str = "") -> str:
+    """`7K3QZP  2026-04-15  decision    Use WAL mode: concurrent reads [stale: ...]`, behind `before` (two spaces)."""
     short = view.short
     start = len(short) + 2 + 10 + 2 + _KIND_WIDTH + 2
     text = " ".join([headline(view), *map(tag, view.tags)])
     head = f"{paint(short, 'bold')}  {paint(day(view.at), 'dim')}  {view.kind:<{_KIND_WIDTH}}  "
-    return head + wrap(text, start, start)
+    return before + head + wrap(text, start + min(2, len(before)), start + shown_width(before))
 
 
-def entry_lines(views: Iterable[View]) -> list[str]:
-    """Several entries, a line each."""
-    return [entry_line(view) for view in views]
+def entry_lines(views: Iterable[View], before: str = "") -> list[str]:
+    """Several entries, a line each, behind `before`."""
+    return [entry_line(view, before) for view in views]
 
 
 def standing_words(view: View) -> str:

@@ -74,7 +74,7 @@ class Review:
         say(paint(f"--- {number} of {total} ---", "dim"))
         say_all(full(view))
         for id_ in view.contested_with:
-            say(f"  {paint('against', 'yellow')} {entry_line(self._view(id_))}")
+            say(entry_line(self._view(id_), f"  {paint('against', 'yellow')} "))
 
     def _ask(self, view: View) -> int | None:
         """How far to go on: 1 for decided or skipped, 0 to ask again, None to stop."""

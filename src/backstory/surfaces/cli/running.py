@@ -129,6 +129,8 @@ def make(
             ctx = click.get_current_context()
             above = ctx.obj or {}
             start = values.pop("project", None) or above.get("project") or ""
+            if start and not os.path.exists(start):
+                raise BackstoryError(f"{start} does not exist.", hint="Name a folder of a project with `--project`.")
             run = Run(name, start, bool(values.pop("as_json", False) or above.get("as_json")))
             try:
                 return function(run, **values)

@@ -27,8 +27,8 @@ def _lines(found: list[Pair]) -> Iterable[str]:
         if place:
             yield ""
         yield paint(line_of(pair.why), "yellow")
-        yield f"  {entry_line(pair.one)}"
-        yield f"  {entry_line(pair.other)}"
+        yield entry_line(pair.one, "  ")
+        yield entry_line(pair.other, "  ")
         yield f"  {pair.call}    (or the other way round, or with --both)"
     if not found:
         tell("No entries contradict each other.")

@@ -23,7 +23,7 @@ def command(run: Run, folder: str | None, private: bool, name: str) -> None:
         return
     kind = "private memory" if started.private else "memory"
     if started.existed:
-        say(f"{started.root} has a {kind} already ({started.name}); nothing was changed.")
+        say(f"{started.root} has a {kind} already ({started.name}){'' if started.files else '; nothing was changed'}.")
     else:
         say(f"Started a {kind} for {paint(started.name, 'bold')} in {started.root}")
     for path in started.files:
@@ -32,6 +32,6 @@ def command(run: Run, folder: str | None, private: bool, name: str) -> None:
         say(f"  note: {note}")
     if not started.existed:
         say("Next:")
-        if not started.private and any(path.startswith(".backstory") for path in started.files):
+        if started.git and not started.private:
             say("  git add .backstory      # the memory is shared and reviewed like code")
         say('  backstory decide "what was decided" --why "the reason" --file PATH')

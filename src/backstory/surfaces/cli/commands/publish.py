@@ -39,4 +39,4 @@ def command(run: Run, ids: tuple[str, ...], everything: bool) -> None:
 
 def _lines(published: Published) -> Iterable[str]:
     yield f"Brought {len(published.entries)} entries ({published.events} events) into this tree"
-    yield from (f"  {line}" for line in entry_lines(published.entries))
+    yield from entry_lines(published.entries, "  ")

@@ -67,7 +67,7 @@ def _lines(answer: SearchAnswer, limit: int) -> Iterable[str]:
         yield f"{paint('No longer holds:', 'yellow')} {wrap(text, 2, 17)}"
         for view in item.holds:
             if view.id != asked.id:
-                yield f"  what holds instead: {entry_line(view)}"
+                yield entry_line(view, "  what holds instead: ")
     if not answer.hits and not answer.instead:
         tell("Nothing was found that counts now; `--all` searches whatever the standing.")
     if answer.more:

@@ -41,7 +41,7 @@ def command(run: Run, id: str | None, kind: str | None) -> None:
 def _lines(detail: Detail) -> Iterable[str]:
     yield from full(detail.entry)
     if detail.case:
-        yield from ["", "case", *(f"  {line}" for line in entry_lines(detail.case))]
+        yield from ["", "case", *entry_lines(detail.case, "  ")]
     if detail.history:
         yield from ["", "history", *map(_operation, detail.history)]
 

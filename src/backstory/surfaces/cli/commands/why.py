@@ -44,7 +44,7 @@ def _lines(answer: Why, line: int) -> Iterable[str]:
         return
     entries = sorted(answer.entries, key=lambda view: not _covers(view, answer, line)) if line else answer.entries
     for view in entries:
-        yield f"  {entry_line(view)}"
+        yield entry_line(view, "  ")
         for rest in _rests_on(view):
             yield f"      {paint(rest, 'dim')}"
     yield from _section("No longer holds", answer.withdrawn)
@@ -54,7 +54,7 @@ def _lines(answer: Why, line: int) -> Iterable[str]:
 def _section(title: str, views: tuple[View, ...]) -> Iterable[str]:
     if views:
         yield f"{title}:"
-        yield from (f"  {line}" for line in entry_lines(views))
+        yield from entry_lines(views, "  ")
 
 
 def _rests_on(view: View) -> list[str]:

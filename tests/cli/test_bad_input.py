@@ -37,6 +37,7 @@ MISTAKES = [
     (["timeline", "--kind", "wish"], 2, "is no kind"),
     (["show", "--fields", "wish"], 2, "is no kind"),
     (["search", "x", "--standing", "gone"], 2, "gone"),
+    (["search", " "], 2, "no words to search for"),
     (["note", "x", "-f", "../outside"], 4, "outside the project"),
     (["note", "x", "-f", "/etc/passwd"], 4, "outside the project"),
     (["note", "x", "-f", "src/store.py:900"], 2, "is not a place in it"),

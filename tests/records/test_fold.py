@@ -137,11 +137,25 @@ def test_a_held_entry_needs_a_person_whoever_repeats_it() -> None:
 
 def test_a_session_counts_once_and_restarts_the_age_once() -> None:
     active = entry("A", AGENT, session="s1")
-    own = stand([active], [op("confirm", "A", AGENT, 50, "s1")])["A"]
-    assert (own.confirmed_at, own.sessions) == (0, 1)
+    own = stand([active], [op("confirm", "A", AGENT, 50, "s1"), op("confirm", "A", AGENT, 70, "s1")])["A"]
+    assert (own.confirmed_at, own.sessions) == (parse_instant(at(50)), 1)
     twice = [op("confirm", "A", AGENT, 50, "s2"), op("confirm", "A", AGENT, 90, "s2")]
     assert stand([active], twice)["A"].confirmed_at == parse_instant(at(50))
     assert stand([active], [*twice, op("confirm", "A", PERSON, 95)])["A"].confirmed_at == parse_instant(at(95))
+
+
+def test_a_source_that_is_read_again_does_not_restart_the_age() -> None:
+    proposal = entry("A", HOOK, session="s1")
+    assert (
+        stand([proposal], [op("confirm", "A", HOOK, 50, "s1"), op("confirm", "A", IMPORT, 60)])["A"].confirmed_at == 0
+    )
+    assert stand([proposal], [op("confirm", "A", HOOK, 50, "s2")])["A"].confirmed_at == parse_instant(at(50))
+
+
+def test_confirmations_of_unknown_sessions_count_each() -> None:
+    active = entry("A", AGENT)
+    twice = [op("confirm", "A", AGENT, 50), op("confirm", "A", AGENT, 90)]
+    assert stand([active], twice)["A"].confirmed_at == parse_instant(at(90))
 
 
 # -- ends

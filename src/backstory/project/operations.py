@@ -42,12 +42,19 @@ def operate(project: Project, by: By, action: str, target: str, *, reason: str =
         fields["both"] = True
     if action in ("reject", "lift"):
         fields["key"] = value_hash(value_of(entry))
+    before = _last_at(project, id_)
     _append(project, by, fields)
     now = standing_of(project, id_)
     if now == "contested" and fields.get("successor"):
         # An agent may not replace what a person confirmed: both sides are in doubt, and each shows the other.
         _append(project, by, {"kind": "contest", "target": fields["successor"], "against": id_, "reason": reason})
-    return Outcome("recorded", id_, entry.kind, now, notes=_notes(action, standing, now))
+    return Outcome(
+        "recorded", id_, entry.kind, now, notes=_notes(action, standing, now, renewed=_last_at(project, id_) > before)
+    )
+
+
+def _last_at(project: Project, id_: str) -> int:
+    return int(project.db.execute("SELECT last_at FROM entries WHERE id = ?", (id_,)).fetchone()[0])
 
 
 def _succeeds(project: Project, action: str, id_: str, successor: str) -> None:
@@ -156,9 +163,9 @@ def _sensible(action: str, entry: Entry, standing: str, by: By) -> None:
         raise BackstoryError(f"{entry.id} is rejected already.", hint=f"See `backstory show {entry.id}`.")
 
 
-def _notes(action: str, before: str, after: str) -> tuple[str, ...]:
+def _notes(action: str, before: str, after: str, *, renewed: bool) -> tuple[str, ...]:
     if action in ("retire", "supersede") and after == "contested":
         return ("a person had confirmed it: it is contested now and waits for a person",)
     if before == after and action == "confirm":
-        return ("its age starts anew",)
+        return ("its age starts anew" if renewed else "this session confirmed it before: that counts once",)
     return (f"{before} before, {after} now",) if before != after else ()

@@ -31,7 +31,7 @@ FIXES = {
     "fork": "compare the two events with `backstory show`; reject the one that nobody wrote",
     "forged": "compare it with `backstory show`; retire it if nobody here wrote it",
     "twice": "restore the file from git",
-    "lost": "`backstory doctor --fix` puts them back from the journal",
+    "lost": "`backstory doctor --fix` puts back what the journal has; else restore the file from git or a backup",
     "committed": "`git checkout -- .backstory/log` or `backstory doctor --fix` puts them back",
     "journal": "restore the folder from a backup; `backstory doctor --fix` accepts what is there",
     "rollback": "restore the folder from a backup; `backstory doctor --fix` accepts what is there",

@@ -111,11 +111,6 @@ def _both_sides(entries: Mapping[str, Held], operations: Mapping[str, Sequence[S
     return found
 
 
-def _speaker(event: ops.Operation | Entry) -> str:
-    """Who counts once: the session, or without one the writer by name."""
-    return event.by.session or f"{event.by.kind}:{event.by.name}"
-
-
 class _Own:
     """The state of one entry while its operations are applied in order."""
 
@@ -126,7 +121,7 @@ class _Own:
         if self.entry.held and writer != PERSON:
             self.level = "proposed"
         self.confirmed_at = 0
-        self.speakers = {_speaker(self.entry)}
+        self.confirmers: set[str] = set()
         self.sessions = {self.entry.by.session} - {""}
         self.ended: tuple[str, ops.Operation] | None = None
         self.redacted = self.turned_down = False
@@ -183,12 +178,19 @@ class _Own:
         if op.by.kind == PERSON:
             self.settle(op)
             return
-        if _speaker(op) not in self.speakers:
-            self.speakers.add(_speaker(op))
+        if self.renews(op):
+            self.confirmers |= {op.by.session}
             self.confirmed_at = parse_instant(op.at)
         self.sessions |= {op.by.session} - {""}
         if self.level == "proposed" and not self.entry.held and len(self.sessions) > 1:
             self.level = "active"
+
+    def renews(self, op: ops.Operation) -> bool:
+        """Whether a confirmation restarts the age: once per session. A source that is read again confirms nothing."""
+        if op.by.kind == AGENT:
+            # Sessions without an id cannot be told apart: each of their confirmations counts.
+            return not op.by.session or op.by.session not in self.confirmers
+        return op.by.session not in {"", self.entry.by.session} | self.confirmers
 
     def settle(self, op: ops.Operation) -> None:
         """A person's word: it stands, whatever was said against it before."""

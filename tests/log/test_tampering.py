@@ -164,8 +164,12 @@ def test_5_a_line_added_at_the_end_in_the_name_of_this_clone_is_reported(tmp_pat
     """The journal knows what this clone wrote. (In a folder without git, and in the journal itself, a line added at
     the end with a right hash is what any writer does: nothing can tell.)"""
     tampered = Tampered(tmp_path / "project", setting)
-    tampered.lines = [*tampered.lines, forged(tampered, 4)]
+    line = forged(tampered, 4)
+    tampered.lines = [*tampered.lines, line]
     tampered.assert_reported("forged")
+    standings = tampered.store.standings()
+    assert standings.pop(str(read_fields(line)["id"])) == "proposed"
+    assert standings == tampered.known
 
 
 @pytest.mark.parametrize("where", ["end", "middle", "file"])

@@ -17,7 +17,7 @@ import msgspec
 from backstory.index import documents
 from backstory.records import operations as ops
 from backstory.records.codec import BadLine, read_event
-from backstory.records.event import PERSON, Entry
+from backstory.records.event import IMPORT, PERSON, By, Entry, Event
 from backstory.records.fold import Held, Seen, Standing, Tombstone, fold, tombstones
 from backstory.records.ids import is_id
 from backstory.records.kinds.trial import Trial
@@ -55,10 +55,11 @@ class Folding:
     ) -> None:
         # `ahead` is told the numbers of entries before they change.
         self.db, self.render, self.decay_days, self.ahead = db, render, decay_days, ahead
-        self.bad: list[tuple[str, str]] = []
+        self.forged: set[str] = set()
 
     def run(self, touched: set[int]) -> set[int]:
         """Fold what `touched` events (numbers) concern; the numbers of the entries written."""
+        self.forged = {row[0] for row in self.db.execute("SELECT id FROM problems WHERE why = 'forged'")}
         ids, gone = self._concerned(touched)
         ids |= self._tombstones()
         # Before anything goes: what a vanished entry replaced has to be folded anew.
@@ -163,12 +164,18 @@ class Folding:
 
     # -- folding and writing
 
-    def _read(self, body: str) -> object:
+    def _read(self, body: str) -> Event | None:
+        """The event of a body; None for one that is no event. What this clone never wrote has nobody's authority."""
         try:
-            return read_event(body.encode("utf-8", "surrogatepass"))
-        except BadLine as error:
-            self.bad.append((body[:60], str(error)))
+            event = read_event(body.encode("utf-8", "surrogatepass"))
+        except BadLine:
             return None
+        if event.id not in self.forged:
+            return event
+        nobody = By(kind=IMPORT, name=event.by.name)
+        if isinstance(event, Entry):
+            return msgspec.structs.replace(event, by=nobody, held="not written here")
+        return msgspec.structs.replace(event, by=nobody)
 
     def _fold(self, ids: list[str]) -> set[int]:
         entries: dict[str, Held] = {}

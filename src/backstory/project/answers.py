@@ -119,8 +119,6 @@ def search(
     wrong = sorted(set(standings) - set(STANDINGS))
     if wrong:
         raise BackstoryError(f"{wrong[0]!r} is no standing.", hint=f"Standings are: {', '.join(STANDINGS)}.")
-    if not query.strip():
-        raise BackstoryError("There are no words to search for.", hint="Say what it is about: one word will do.")
     from backstory.recall.search import search as recall_search
 
     names = [_kind(kind) for kind in kinds]

@@ -50,6 +50,7 @@ def _refresh_log(project: Project, *, everything: bool) -> set[int]:
         touched, structural = read_files(config, db)
         if everything:
             touched |= {row[0] for row in db.execute("SELECT event FROM events")}
+        integrity.find_forged(project, touched)
         figures = Figures(db, project.now)
         folding = Folding(db, display_line, config.settings.decay_days, figures.before)
         written = folding.run(touched)

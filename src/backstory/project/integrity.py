@@ -36,7 +36,6 @@ def compare(project: Project, touched: set[int], *, structural: bool) -> None:
         db.execute(f"DELETE FROM problems WHERE why IN {_LOSSES}")
         _lost_lines(project)
         _changed_in_git(project)
-    _forged_lines(project, touched)
     _seen_heads(project)
 
 
@@ -113,8 +112,11 @@ def unexplained(project: Project, name: str) -> str:
     return "" if blob_known(project.root, data) else "lost"
 
 
-def _forged_lines(project: Project, touched: set[int]) -> None:
-    """Lines that carry this work tree's writer, though its journal never had them."""
+def find_forged(project: Project, touched: set[int]) -> None:
+    """Report lines that carry this work tree's writer, though its journal never had them.
+
+    Ask before the fold: what such a line says waits for a person, whoever it says wrote it.
+    """
     writer = _own_writer(project)
     if not writer or project.config.private:
         return

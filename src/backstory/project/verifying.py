@@ -73,6 +73,7 @@ def verify(config: Config, now: int) -> Report:
     with _quiet(config):
         db.execute("BEGIN")
         touched, _ = read_files(config, db)
+        integrity.find_forged(project, touched)
         integrity.compare(project, touched, structural=True)
         torn = _torn_tails(config)
     found = torn + problems(project)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import click
 
+from backstory.errors import BackstoryError
 from backstory.surfaces.cli.console import line_of, paint, tell, wrap
 from backstory.surfaces.cli.entries import entry_line
 from backstory.surfaces.cli.filters import kinds, limit, moments, window
@@ -37,10 +38,13 @@ def command(
     """WORDS are plain words, no syntax; all of them first, any of them when nothing has all."""
     from backstory.project.answers import search
 
+    query = " ".join(words).strip()
+    if not query:
+        raise BackstoryError("There are no words to search for.", hint="`backstory timeline` lists every entry.")
     project = run.open()
     answer = search(
         project,
-        " ".join(words),
+        query,
         limit=limit,
         kinds=kinds,
         standings=_EVERY if everything else standings,

@@ -211,6 +211,11 @@ def test_the_brief_keeps_the_budget_that_was_given(cli: Cli) -> None:
     small, large = cli.json("brief", "--budget", "120"), cli.json("brief", "--budget", "600")
     assert small["tokens"] <= 120 < large["tokens"] <= 600
     assert small["left_out"] > large["left_out"]
+    cli("hot", "src/store.py", "everything goes through it")
+    cli("issue", "Login fails")
+    for budget in ("60", "90", "120", "20000"):
+        answer = cli.json("brief", "--budget", budget)
+        assert len(answer["ids"]) + answer["left_out"] == 14
 
 
 def test_status_counts_and_verify_agrees(cli: Cli) -> None:

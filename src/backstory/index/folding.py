@@ -56,6 +56,9 @@ class Folding:
         # `ahead` is told the numbers of entries before they change.
         self.db, self.render, self.decay_days, self.ahead = db, render, decay_days, ahead
         self.forged: set[str] = set()
+        # Whether a rejection or its lifting is among the events: else the tombstones stand as they are.
+        self.judged = False
+        self.rejected: dict[str, Tombstone] = {}
 
     def run(self, touched: set[int]) -> set[int]:
         """Fold what `touched` events (numbers) concern; the numbers of the entries written."""
@@ -87,6 +90,7 @@ class Folding:
             for event, id_, kind, target, present, body in self.db.execute(query, chunk):
                 if not present:
                     gone.add(event)
+                self.judged = self.judged or kind in ("reject", "lift")
                 if kind in KINDS:
                     ids.add(id_)
                     self._link(event, body)
@@ -143,6 +147,10 @@ class Folding:
 
     def _tombstones(self) -> set[str]:
         """Bring the table up to date; ids of entries whose value's rejection changed."""
+        if not self.judged:
+            rows = self.db.execute("SELECT key, op, at, by_name, reason, target, value FROM tombstones")
+            self.rejected = {row[0]: Tombstone(*row) for row in rows}
+            return set()
         before = dict(self.db.execute("SELECT key, op FROM tombstones"))
         rows = self.db.execute("SELECT body FROM events WHERE kind IN ('reject', 'lift') AND in_tree + in_journal > 0")
         events = [event for (body,) in rows if isinstance(event := self._read(body), ops.Operation)]
@@ -155,7 +163,7 @@ class Folding:
             "INSERT INTO tombstones VALUES (?, ?, ?, ?, ?, ?, ?)",
             ((t.key, t.op, t.at, t.by, t.reason, t.target, t.value) for t in now.values()),
         )
-        self.rejected: dict[str, Tombstone] = now
+        self.rejected = now
         found: set[str] = set()
         for chunk in _chunks(sorted(changed), _CHUNK):
             query = f"SELECT id FROM entries WHERE value_key IN ({','.join('?' * len(chunk))})"

@@ -6,6 +6,7 @@ duplicate, look for a conflict, append. A refusal writes nothing, says why, and 
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ from backstory.records.value import similarity, value_key
 from backstory.sources.git.head import head_id
 
 RESEMBLES = 0.75
+_WORDS = re.compile(r"[a-z0-9]+")
 # The last day that an instant can be written for, in microseconds.
 _END = 253_402_214_400 * MICROS
 
@@ -217,13 +219,28 @@ def _hold_back(project: Project, entry: Entry, known: tuple[str, str] | None) ->
         return ""
     if known:
         return "withdrawn"
+    return "resembles a rejected value" if _resembles_a_rejected(project, value_of(entry)) else ""
+
+
+def _resembles_a_rejected(project: Project, text: str) -> bool:
     rows = project.db.execute(
-        "SELECT t.value, e.summary FROM tombstones AS t LEFT JOIN entries AS e ON e.id = t.target LIMIT 500"
+        "SELECT coalesce(nullif(t.value, ''), e.summary, '') FROM tombstones AS t LEFT JOIN entries AS e"
+        " ON e.id = t.target ORDER BY t.at DESC LIMIT 500"
     )
-    text = value_of(entry)
-    if any(similarity(text, value or summary or "") >= RESEMBLES for value, summary in rows):
-        return "resembles a rejected value"
-    return ""
+    words = _plain_words(text)
+    for (value,) in rows:
+        known = _plain_words(value)
+        # Comparing in full costs 40 us: not where plain words already tell that little is shared.
+        if words and known and 2 * len(words & known) < min(len(words), len(known)):
+            continue
+        if similarity(text, value) >= RESEMBLES:
+            return True
+    return False
+
+
+def _plain_words(text: str) -> set[str]:
+    """The words of a text in plain letters; none for one in another script, which is always compared in full."""
+    return set(_WORDS.findall(text.lower())) if text.isascii() else set()
 
 
 def standing_of(project: Project, id_: str) -> str:

@@ -106,7 +106,8 @@ def count_stale(db: sqlite3.Connection, now: int) -> int:
     if now >= int(known["stale_until"]):
         # Only what aged since that count: a look-up, however many are stale.
         aged = "e.stale_at > :since AND e.stale_at <= :now AND e.moved = ''"
-        query = f"SELECT count(*) FROM live AS e WHERE {aged} AND {held}"
+        standing = "e.standing IN ('active', 'confirmed', 'contested')"
+        query = f"SELECT count(*) FROM entries AS e INDEXED BY entries_stale_at WHERE {aged} AND {standing} AND {held}"
         count += int(db.execute(query, {"now": now, "since": since}).fetchone()[0])
     return count
 
@@ -144,7 +145,7 @@ def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget
         taken.setdefault(item.heading, []).append((item, f"- {item.line}{tail}"))
         brief.lines.append((item.id, item.line, item.score, item.match, item.event))
     if not taken and not stale_line:
-        brief.left_out = len(ranked)
+        brief.left_out = max(len(ranked), sum(totals.values()))
         return brief
     parts = [opening]
     for heading in sorted(taken, key=lambda title: _ORDER.get(title, 90)):
@@ -154,6 +155,8 @@ def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget
         count = f"{len(shown)} of {total}" if total > len(shown) else f"{len(shown)}"
         brief.left_out += total - len(shown)
         parts += [f"{heading} ({count}):\n", *(f"{line}\n" for _, line in shown)]
+    # A section that got no room at all is left out too.
+    brief.left_out += sum(total for heading, total in totals.items() if heading not in taken)
     parts += [stale_line, CLOSING]
     brief.text, brief.tokens = "".join(parts), whole(spent)
     return brief

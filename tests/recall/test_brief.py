@@ -385,3 +385,18 @@ def test_the_own_date_agrees_with_datetime() -> None:
         micros = picks.randrange(0, 253_402_300_799_000_000)
         assert module._date(micros) == (first + timedelta(microseconds=micros)).strftime("%Y-%m-%d")
     assert module._date(START) == "2026-01-05"
+
+
+def test_a_line_that_another_contradicts_names_the_other(memory: Memory) -> None:
+    one = memory.add("decision", "The response cache is enabled", by=AGENT)
+    other = memory.add("decision", "The response cache is not enabled", by=OTHER_AGENT)
+    alone = memory.add("decision", "Uploads are retried three times", by=AGENT)
+    with memory.open() as project:
+        text = answers.brief(project, budget=2_000).text
+    lines = {
+        id_: next(line for line in text.splitlines() if re.search(rf"\(\d{{4}}-\d\d-\d\d, {id_[-6:]}[,)]", line))
+        for id_ in (one, other, alone)
+    }
+    assert f"{one[-6:]}, against {other[-6:]})" in lines[one]
+    assert f"{other[-6:]}, against {one[-6:]})" in lines[other]
+    assert "against" not in lines[alone]

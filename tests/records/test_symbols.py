@@ -145,3 +145,9 @@ def test_a_name_that_is_only_used_is_not_defined() -> None:
         "/* load() { */",
     ]
     assert symbol_lines(lines, "load") is None
+
+
+def test_a_generated_file_is_looked_at_within_bounds() -> None:
+    many = ["class A:", "    def load(self):", "        pass"] * 5_000
+    assert len(definitions(many, "load")) == len(definitions(many, "A.load")) == 50
+    assert definitions(["load(first,"] * 20_000, "load") == []

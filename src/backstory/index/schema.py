@@ -161,6 +161,7 @@ TABLES = (
         why TEXT NOT NULL,
         PRIMARY KEY (one, other)
     ) WITHOUT ROWID""",
+    "CREATE INDEX conflicts_other ON conflicts (other)",
     """CREATE TABLE uncompared (  -- entries that were not held against the others yet
         entry INTEGER PRIMARY KEY
     )""",

@@ -133,7 +133,8 @@ def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget
     for item in _in_turn(ranked):
         if whole(spent) + _LEAST > budget:
             break
-        tail = f" ({_date(item.at)}, {item.id[-6:]})"
+        against = _against(db, item)
+        tail = f" ({_date(item.at)}, {item.id[-6:]}{against})"
         # A line costs its text, its date and id, the dash and the line end; a first one its heading and count.
         cost = item.cost + tenths_of(f"- {tail}\n")
         if item.heading not in taken:
@@ -141,7 +142,7 @@ def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget
         if whole(spent + cost) > budget:
             continue
         spent += cost
-        tail = f" ({_date(item.at)}, {short_id(db, item.id)})"
+        tail = f" ({_date(item.at)}, {short_id(db, item.id)}{against})"
         taken.setdefault(item.heading, []).append((item, f"- {item.line}{tail}"))
         brief.lines.append((item.id, item.line, item.score, item.match, item.event))
     if not taken and not stale_line:
@@ -160,6 +161,17 @@ def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget
     parts += [stale_line, CLOSING]
     brief.text, brief.tokens = "".join(parts), whole(spent)
     return brief
+
+
+def _against(db: sqlite3.Connection, item: Candidate) -> str:
+    """`, against ID` for an entry that another live one contradicts: both sides are named, none is chosen."""
+    row = db.execute(
+        "SELECT o.id FROM entries AS e JOIN live AS o ON o.id = substr(e.contested_with, 3, 26) WHERE e.entry = ?1"
+        " UNION ALL SELECT o.id FROM conflicts AS c JOIN live AS o"
+        " ON o.id = CASE c.one WHEN ?2 THEN c.other ELSE c.one END WHERE c.one = ?2 OR c.other = ?2 LIMIT 1",
+        (item.entry, item.id),
+    ).fetchone()
+    return f", against {short_id(db, row[0])}" if row else ""
 
 
 def _in_turn(ranked: Sequence[Candidate]) -> Iterable[Candidate]:

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 MAX_LINES = 2_000
+# Lines that may define a symbol and are looked at, and places that are told of: a generated file may have any number.
+_MOST_TRIED, _MOST = 2_000, 50
 _HEAD_LINES = 40
 _WIDTH = 400
 
@@ -40,12 +42,12 @@ def definitions(lines: Sequence[str], symbol: str) -> list[tuple[int, int]]:
         return []
     code = _code(lines)
     found = _named(code, names[-1], set(names[:-1])) or _named(lines, names[-1], set())
-    spans = [(start + 1, _end(code, start) + 1) for start in found]
+    spans = [(start + 1, _end(code, start) + 1) for start in found[: _MOST if len(names) == 1 else _MOST_TRIED]]
     if len(names) > 1:
-        owners = [(start, _end(code, start)) for start in _owners(code, names[-2])]
+        owners = [(start, _end(code, start)) for start in _owners(code, names[-2])[:_MOST_TRIED]]
         inside = [span for span in spans if any(first < span[0] <= last + 1 for first, last in owners)]
         spans = inside or spans
-    return spans
+    return spans[:_MOST]
 
 
 def _named(lines: Sequence[str], name: str, owners: set[str]) -> list[int]:
@@ -56,9 +58,9 @@ def _named(lines: Sequence[str], name: str, owners: set[str]) -> list[int]:
         if found := _matching(lines, name, receiver):
             return found
     if found := _matching(lines, name, rf"^\s*{_MODIFIERS}{_INTRODUCES}\s+(?:\([^)]*\)\s*)?{escaped}(?!\w)"):
-        return [start for start in found if not _is_declaration(lines, start)] or found
+        return [start for start in found[:_MOST_TRIED] if not _is_declaration(lines, start)] or found
     bodies = _matching(lines, name, rf"^(?!\s*{_CALLS})[\w\s*&:<>,~]*(?<!\w){escaped}\s*\(")
-    if found := [start for start in bodies if _opening(lines, start) is not None]:
+    if found := [start for start in bodies[:_MOST_TRIED] if _opening(lines, start) is not None]:
         return found
     assigned = _matching(lines, name, rf"^[\w\s*:<>&]*(?<!\w){escaped}\s*(?:\[[^\]]*\]\s*)*(?::[^=]+)?=(?![=>])")
     assigned = assigned or _matching(lines, name, rf"^\s*#\s*define\s+{escaped}\b")

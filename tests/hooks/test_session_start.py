@@ -279,7 +279,7 @@ os._exit(0)
 """
 # What the standard library needs for these imports, beside our own modules.
 ALLOWED = {
-    "_signal", "_sqlite3", "_warnings", "_collections_abc",
+    "_signal", "_sqlite3", "_warnings", "_collections_abc", "gc",
     "collections",
     "errno", "itertools", "keyword", "math", "operator", "reprlib", "time", "_operator",
     "_collections", "backstory", "_functools", "functools", "types", "select", "os", "os.path", "stat", "_stat",

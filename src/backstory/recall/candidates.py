@@ -22,7 +22,7 @@ FOLDER_SHARE, PACKAGE_SHARE = 0.3, 0.1
 # Bounds of the look-ups; a working set beyond them is cut. Measured at 100,000 events: twice as many rows cost the hook
 # 20 ms and changed no line of a brief of 250 tokens.
 MAX_PATHS, MAX_FOLDERS, MAX_SESSIONS, MAX_COMMITS = 200, 12, 6, 10
-PER_PATH, PER_FOLDER, PER_SESSION = 8, 6, 6
+PER_PATH, PER_FOLDER, PER_SESSION = 12, 6, 6
 AWAY = "not in this tree, branch "
 
 # Heading, kind, and whether the newest enter without a match.

@@ -35,8 +35,9 @@ class OutOfTime(BaseException):
 
 def main(argv: list[str] | None = None) -> int:
     """Run one hook; always 0."""
-    # One short life: collecting what goes with the process anyway costs a millisecond.
-    gc.disable()
+    if argv is None:
+        # One short life: collecting what goes with the process anyway costs a millisecond.
+        gc.disable()
     words = sys.argv[1:] if argv is None else argv
     try:
         _alarm()

@@ -2,7 +2,8 @@
 
 Promise to the host: exit 0 whatever happens, within the time budget; on stdout the exact envelope of that client and
 event, or nothing at all; anything else on stderr. Started as a file by an isolated interpreter
-(`python -I -S entry.py claude-code SessionStart`) it costs three and a half to four times the bare interpreter (`make bench`).
+(`python -I -S entry.py claude-code SessionStart`) it costs three and a half to four times the bare interpreter
+(`make bench`).
 """
 
 from __future__ import annotations

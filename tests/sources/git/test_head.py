@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from backstory.sources.git.head import branch_name, head_commit, head_signature, in_progress
+from backstory.sources.git.head import branch_name, head_commit, head_id, head_signature, in_progress
 
 from .conftest import Repository
 
@@ -192,3 +192,24 @@ def test_a_repository_that_git_cannot_read_has_no_head_commit(tmp_path: Path, mo
     assert head_commit(str(tmp_path)) is None
     monkeypatch.setenv("PATH", "")
     assert head_commit(str(tmp_path)) is None
+
+
+def test_the_id_read_from_files_is_the_one_that_git_gives(project: Repository) -> None:
+    """Unborn, loose, packed, detached, and a ref that the files do not hold plainly."""
+
+    def same() -> str | None:
+        found = head_id(project.git_dir, project.common_dir, str(project))
+        assert found == head_commit(str(project))
+        return found
+
+    assert same() is None
+    first = project.commit(a="1")
+    assert same() == first
+    project.git("pack-refs", "--all")
+    assert same() == first
+    second = project.commit(a="2")
+    assert same() == second
+    project.git("checkout", "-q", "--detach", first)
+    assert same() == first
+    project.git("symbolic-ref", "HEAD", "refs/heads/missing")
+    assert same() is None

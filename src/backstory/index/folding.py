@@ -18,7 +18,7 @@ from backstory.index import documents
 from backstory.records import operations as ops
 from backstory.records.codec import BadLine, read_event
 from backstory.records.event import IMPORT, PERSON, By, Entry, Event
-from backstory.records.fold import Held, Seen, Standing, Tombstone, fold, tombstones
+from backstory.records.fold import Given, Held, Seen, Standing, Tombstone, fold, tombstones
 from backstory.records.ids import is_id
 from backstory.records.kinds.trial import Trial
 from backstory.records.registry import KINDS, OPERATIONS
@@ -137,6 +137,7 @@ class Folding:
             row = self.db.execute("SELECT id FROM events WHERE event = ?", (event,)).fetchone()
             self._forget(event, row[0])
             self.db.execute("DELETE FROM links WHERE one = ?", (event,))
+            self.db.execute("DELETE FROM computed WHERE event = ?", (event,))
             self.db.execute("DELETE FROM conflicts WHERE one = ? OR other = ?", (row[0], row[0]))
             self.db.execute("DELETE FROM events WHERE event = ?", (event,))
 
@@ -191,11 +192,14 @@ class Folding:
         operations: dict[str, list[Seen]] = {}
         for chunk in _chunks(ids, _CHUNK):
             marks = ",".join("?" * len(chunk))
-            mine = f"SELECT event, id, in_tree, body FROM events WHERE id IN ({marks}) AND target = ''"
-            for number, id_, in_tree, body in self.db.execute(mine, chunk):
+            mine = (
+                "SELECT e.event, e.id, e.in_tree, e.body, c.source, c.level, c.why, c.successors FROM events AS e"
+                f" LEFT JOIN computed AS c ON c.event = e.event WHERE e.id IN ({marks}) AND e.target = ''"
+            )
+            for number, id_, in_tree, body, *given in self.db.execute(mine, chunk):
                 entry = self._read(body)
                 if isinstance(entry, Entry):
-                    entries[id_] = Held(entry, value_hash(value_of(entry)), bool(in_tree))
+                    entries[id_] = Held(entry, value_hash(value_of(entry)), bool(in_tree), _given(*given))
                     numbers[id_] = number
             # `target <> ''` lets the partial index be used: without it every write scans all events.
             theirs = (
@@ -222,6 +226,7 @@ class Folding:
             "id": entry.id,
             "backwards": entry.id[::-1],
             "kind": entry.kind,
+            "source": held.given.source if held.given else "log",
             "standing": standing.standing,
             "at": at,
             "last_at": last_at,
@@ -235,7 +240,8 @@ class Folding:
             "by_name": entry.by.name,
             "session": entry.by.session,
             "sessions": standing.sessions,
-            "commit_id": entry.commit,
+            # Freshness reads history from the oldest commit on that an entry cites; a computed one is judged by age.
+            "commit_id": "" if held.given else entry.commit,
             "scope": entry.scope,
             # A mark of people alone, whoever merged the line in.
             "pinned": int(entry.pinned and entry.by.kind == PERSON),
@@ -254,7 +260,7 @@ class Folding:
         }
         self.db.execute(_INSERT_ENTRY, row)
         if not entry.redacted:
-            self._cite(number, entry, last_at)
+            self._cite(number, entry, last_at, "*" if held.given else "")
             self._document(entry, at)
 
     def _stale_at(self, entry: Entry, last_at: int) -> int | None:
@@ -264,11 +270,11 @@ class Folding:
         known = [instant for instant in (age, revisit if revisit and revisit > last_at else None) if instant]
         return min(known) if known else None
 
-    def _cite(self, number: int, entry: Entry, last_at: int) -> None:
+    def _cite(self, number: int, entry: Entry, last_at: int, stamp: str) -> None:
         rows = {}
         for ref in entry.files:
             place = f"#{ref.symbol}" if ref.symbol else f"{ref.lines[0]}-{ref.lines[1]}" if ref.lines else ""
-            rows[(ref.path, place)] = (ref.path, last_at, number, folder_of(ref.path), ref.path, place, "")
+            rows[(ref.path, place)] = (ref.path, last_at, number, folder_of(ref.path), ref.path, place, stamp)
         self.db.executemany("INSERT OR IGNORE INTO entry_files VALUES (?, ?, ?, ?, ?, ?, ?)", rows.values())
         if entry.by.session:
             self.db.executemany(
@@ -306,7 +312,7 @@ class Folding:
 
 
 _ENTRY_COLUMNS = (
-    "entry id backwards kind standing at last_at stale_at moved valid_from valid_until in_tree branch"
+    "entry id backwards kind source standing at last_at stale_at moved valid_from valid_until in_tree branch"
     " by_kind by_name session sessions commit_id scope pinned outcome summary cost value_key case_of"
     " closed held superseded_by contested_with ended_at ended_by reason"
 ).split()
@@ -316,6 +322,10 @@ _INSERT_ENTRY = f"INSERT INTO entries ({','.join(_ENTRY_COLUMNS)}) VALUES ({','.
 def folder_of(path: str) -> str:
     """The folder of a path, "" at the top."""
     return path.rpartition("/")[0]
+
+
+def _given(source: str | None, level: str, why: str, successors: str) -> Given | None:
+    return Given(source, level, why, tuple(json.loads(successors))) if source else None
 
 
 def _list(ids: tuple[str, ...]) -> str:

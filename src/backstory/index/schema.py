@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from backstory.index.documents import DOCUMENT_TABLES
 
-# 1: first version. 2: look-ups of a brief bounded by indexes of their own.
-VERSION = 2
+# 1: first version. 2: look-ups of a brief bounded by indexes of their own. 3: entries computed from sources.
+VERSION = 3
 
 TABLES = (
     """CREATE TABLE index_meta (  -- what was read, how far, and figures that a hook reads as they are
@@ -61,11 +61,21 @@ TABLES = (
     )""",
     "CREATE INDEX events_target ON events (target) WHERE target <> ''",
     "CREATE INDEX events_kind ON events (kind)",
+    """CREATE TABLE computed (  -- events that no log holds: read from a source, and gone when the source is
+        event INTEGER PRIMARY KEY,    -- events.event
+        source TEXT NOT NULL,         -- git or adr
+        level TEXT NOT NULL,          -- where its standing begins: active, proposed or retired
+        why TEXT NOT NULL,            -- of a retired one
+        successors TEXT NOT NULL,     -- ids of what the source says replaced it, JSON list
+        patch TEXT NOT NULL           -- 64-bit hashes of the lines of a failed patch, JSON list
+    )""",
+    "CREATE INDEX computed_source ON computed (source)",
     """CREATE TABLE entries (  -- the fold: what each entry counts for, ready for a hook to read
         entry INTEGER PRIMARY KEY,    -- events.event
         id TEXT NOT NULL UNIQUE,
         backwards TEXT NOT NULL,      -- the id reversed: suffixes become prefixes
         kind TEXT NOT NULL,
+        source TEXT NOT NULL,         -- log; git or adr for a computed one, which enters a brief only for its files
         standing TEXT NOT NULL,       -- all but expired, which depends on the clock
         at INTEGER NOT NULL,          -- recorded
         last_at INTEGER NOT NULL,     -- recorded or confirmed last
@@ -113,7 +123,8 @@ TABLES = (
     """CREATE INDEX entries_live ON entries (kind, last_at)
         WHERE standing IN ('active', 'confirmed', 'contested')""",
     """CREATE INDEX entries_fresh ON entries (kind, stale_at, last_at)
-        WHERE standing IN ('active', 'confirmed', 'contested') AND moved = '' AND closed = 0 AND outcome <> 'worked'""",
+        WHERE standing IN ('active', 'confirmed', 'contested') AND moved = '' AND closed = 0 AND outcome <> 'worked'
+        AND source = 'log'""",
     """CREATE INDEX entries_moved ON entries (last_at)
         WHERE standing IN ('active', 'confirmed', 'contested') AND moved <> ''""",
     "CREATE INDEX entries_standing ON entries (standing, last_at)",

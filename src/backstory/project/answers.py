@@ -82,7 +82,7 @@ def get(project: Project, kind: str | None = None, *, limit: int = 1_000) -> lis
     index, of_kind = ("entries_live", "e.kind = :kind AND ") if name else ("entries_recent", "")
     chosen = (
         f"SELECT e.entry FROM entries AS e INDEXED BY {index} WHERE {of_kind}"
-        f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} {order}"
+        f"e.standing IN ('active', 'confirmed', 'contested') AND {live.LOGGED} AND {live.IN_FORCE} {order}"
     )
     return _checked(project, f"e.entry IN ({chosen}) {order}", params)
 
@@ -278,7 +278,7 @@ def timeline(
     marks = ",".join(f":kind{place}" for place in range(len(names)))
     params: dict[str, object] = {f"kind{place}": name for place, name in enumerate(names)}
     params |= {"since": since or 0, "until": until or (1 << 62), "session": session}
-    where = "e.at >= :since AND e.at < :until AND (:session = '' OR e.session = :session)"
+    where = f"{live.LOGGED} AND e.at >= :since AND e.at < :until AND (:session = '' OR e.session = :session)"
     where += f" AND e.kind IN ({marks})" if names else ""
     if as_of is None and known_at is None:
         params["limit"] = limit
@@ -318,6 +318,7 @@ def stale(project: Project, *, limit: int = 200) -> list[View]:
     """Live entries under which the ground has moved, longest unconfirmed first."""
     recheck_all(project)
     where = f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND {live.STALE} AND {live.SPEAKS}"
+    where += f" AND {live.LOGGED}"
     params: dict[str, object] = {"now": project.now, "limit": limit}
     return views(project.db, f"{where} ORDER BY e.last_at, e.id LIMIT :limit", params, project.now)
 
@@ -339,7 +340,7 @@ def conflicts(project: Project) -> list[Pair]:
 
 def review_queue(project: Project) -> list[View]:
     """What waits for a person: proposed and contested entries, oldest first."""
-    where = "e.standing IN ('proposed', 'contested') ORDER BY e.at, e.id LIMIT 1000"
+    where = f"e.standing IN ('proposed', 'contested') AND {live.LOGGED} ORDER BY e.at, e.id LIMIT 1000"
     return _checked(project, where, {})
 
 

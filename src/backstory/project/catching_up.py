@@ -141,6 +141,8 @@ def _refresh_ground(project: Project, written: set[int], deadline: float) -> Non
                 _put(db, "git_note", _get(db, "git_note") or "")
             except BackstoryError as error:
                 _put(db, "git_note", history_window.no_git(error))
+        # What was computed from a source is judged by age alone, and compared with nothing.
+        folded -= {row[0] for row in db.execute("SELECT event FROM computed")}
         figures = Figures(db, project.now)
         numbers = folded | _citing(db, moved)
         figures.before(numbers)
@@ -180,7 +182,8 @@ def judge(project: Project, numbers: Iterable[int]) -> None:
     ground = freshness.Ground(db, project.root, config.settings.churn_commits, _Listing(project).moved)
     for number in sorted(numbers):
         row = db.execute(
-            "SELECT e.last_at, v.body FROM entries AS e JOIN events AS v ON v.event = e.entry WHERE e.entry = ?",
+            "SELECT e.last_at, v.body FROM entries AS e JOIN events AS v ON v.event = e.entry"
+            " WHERE e.entry = ? AND e.source = 'log'",
             (number,),
         ).fetchone()
         if row is None:

@@ -18,7 +18,7 @@ from backstory.records.hostile import one_line
 from backstory.records.registry import KINDS
 
 FORMATS = ("json", "jsonl", "markdown")
-_COUNTS = f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND {live.HERE}"
+_COUNTS = f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND {live.HERE} AND {live.LOGGED}"
 
 
 class Export(msgspec.Struct, frozen=True):
@@ -46,7 +46,10 @@ def lines(project: Project, *, everything: bool = False) -> Iterator[bytes]:
     Without `everything`: the entries that count now, and what was said for them (confirm, approve, resolve).
     """
     if everything:
-        query = "SELECT body FROM events WHERE in_tree + in_journal > 0 ORDER BY at, id"
+        query = (
+            "SELECT body FROM events WHERE in_tree + in_journal > 0 AND event NOT IN (SELECT event FROM computed)"
+            " ORDER BY at, id"
+        )
     else:
         query = (
             f"SELECT v.body FROM events AS v WHERE v.in_tree = 1 AND (v.id IN (SELECT e.id FROM entries AS e WHERE"
@@ -58,7 +61,7 @@ def lines(project: Project, *, everything: bool = False) -> Iterator[bytes]:
 
 
 def _entries(project: Project, everything: bool) -> list[View]:
-    where = "1" if everything else _COUNTS
+    where = live.LOGGED if everything else _COUNTS
     return views(project.db, f"{where} ORDER BY e.at, e.id", {} if everything else {"now": project.now}, project.now)
 
 

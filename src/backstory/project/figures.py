@@ -17,8 +17,8 @@ FAR = 1 << 62
 MOST = 2_000
 _CHUNK = 400
 
-_FRESH = live.conditions(fresh=True, here=True)
-_STALE = f"{live.IN_FORCE} AND {live.HERE} AND {live.SPEAKS} AND {live.STALE}"
+_FRESH = f"{live.conditions(fresh=True, here=True)} AND {live.LOGGED}"
+_STALE = f"{live.IN_FORCE} AND {live.HERE} AND {live.SPEAKS} AND {live.STALE} AND {live.LOGGED}"
 
 
 class Figures:

@@ -183,7 +183,8 @@ def twin_of(project: Project, entry: Entry) -> str:
         return ""
     rows = project.db.execute(
         "SELECT e.id, v.body FROM entries AS e JOIN events AS v ON v.event = e.entry WHERE e.value_key = ?"
-        " AND e.kind = ? AND e.in_tree = 1 AND e.standing IN ('active', 'confirmed', 'contested', 'proposed')"
+        " AND e.kind = ? AND e.source = 'log' AND e.in_tree = 1"
+        " AND e.standing IN ('active', 'confirmed', 'contested', 'proposed')"
         " ORDER BY e.last_at DESC",
         (value_hash(value_of(entry)), entry.kind),
     ).fetchall()

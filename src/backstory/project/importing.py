@@ -238,7 +238,9 @@ def _texts(value: Any) -> Iterator[str]:
 def _imported(project: Project) -> Iterator[str]:
     """The ids of foreign events that an earlier import brought in."""
     rows = project.db.execute(
-        "SELECT v.body FROM entries AS e JOIN events AS v ON v.event = e.entry WHERE e.by_kind = ?", (IMPORT,)
+        "SELECT v.body FROM entries AS e JOIN events AS v ON v.event = e.entry"
+        " WHERE e.by_kind = ? AND e.source = 'log'",
+        (IMPORT,),
     )
     for (body,) in rows:
         for text in read_fields(body.encode("utf-8", "surrogatepass")).get("evidence", ()):

@@ -16,13 +16,23 @@ from backstory.records.codec import blank_hash, read_fields
 from backstory.records.event import By
 from backstory.sources.git.run import git
 
+SOURCES = {"git": "git", "adr": "a decision record"}
+
 
 def redact(project: Project, by: By, target: str, reason: str) -> Outcome:
     """Blank the entry that `target` names, in place. Only a person may. `BackstoryError` when it is refused."""
     _may(by, "redact")
     why = _reason("redact", reason)
     id_ = entry_id(project.db, target)
-    row = project.db.execute("SELECT body, kind FROM events WHERE id = ?", (id_,)).fetchone()
+    row = project.db.execute(
+        "SELECT v.body, v.kind, e.source FROM events AS v JOIN entries AS e ON e.entry = v.event WHERE v.id = ?", (id_,)
+    ).fetchone()
+    if row[2] != "log":
+        raise BackstoryError(
+            f"{id_} stands in no log: it was read from {SOURCES[row[2]]}.",
+            hint=f'Take the text out there; `backstory reject {id_} --why "reason"` withdraws the entry.',
+            code=Exit.REFUSED,
+        )
     fields = read_fields(row[0].encode())
     if fields.get("redacted"):
         raise BackstoryError(f"{id_} is redacted already.", hint=f"See `backstory show {id_}`.", code=Exit.REFUSED)

@@ -65,7 +65,8 @@ def _texts(project: Project) -> tuple[list[str], list[str]]:
     """One line of text per entry, and the id that it belongs to."""
     ids, texts = [], []
     rows = project.db.execute(
-        "SELECT v.id, v.body FROM events AS v JOIN entries AS e ON e.entry = v.event ORDER BY v.id"
+        "SELECT v.id, v.body FROM events AS v JOIN entries AS e ON e.entry = v.event"
+        " WHERE e.source = 'log' ORDER BY v.id"
     )
     for id_, body in rows:
         entry = read_event(body.encode("utf-8", "surrogatepass"))

@@ -46,10 +46,12 @@ def status(project: Project, session: str = "") -> Status:
     recheck_all(project)
     db, config = project.db, project.config
     now = {"now": project.now}
-    counts = dict(db.execute(f"SELECT e.kind, count(*) FROM live AS e WHERE {live.IN_FORCE} GROUP BY e.kind", now))
-    stale = f"{live.IN_FORCE} AND {live.SPEAKS} AND {live.STALE}"
+    held = f"{live.IN_FORCE} AND {live.LOGGED}"
+    counts = dict(db.execute(f"SELECT e.kind, count(*) FROM live AS e WHERE {held} GROUP BY e.kind", now))
+    stale = f"{held} AND {live.SPEAKS} AND {live.STALE}"
     away = dict(db.execute("SELECT branch, count(*) FROM entries WHERE in_tree = 0 GROUP BY branch ORDER BY branch"))
-    standings = dict(db.execute("SELECT standing, count(*) FROM entries GROUP BY standing ORDER BY standing"))
+    grouped = "SELECT e.standing, count(*) FROM entries AS e WHERE {} GROUP BY e.standing ORDER BY e.standing"
+    standings = dict(db.execute(grouped.format(live.LOGGED)))
     return Status(
         project=config.project,
         name=config.name,

@@ -88,7 +88,8 @@ def short_id(db: sqlite3.Connection, id_: str) -> str:
 
 def withheld(db: sqlite3.Connection) -> list[str]:
     """The newest entries under which the ground had moved: their files may be back as they were."""
-    query = f"SELECT e.id FROM live AS e WHERE e.moved <> '' ORDER BY e.last_at DESC LIMIT {_WITHHELD}"
+    moved = f"e.moved <> '' AND {live.LOGGED}"
+    query = f"SELECT e.id FROM live AS e WHERE {moved} ORDER BY e.last_at DESC LIMIT {_WITHHELD}"
     return [row[0] for row in db.execute(query)]
 
 
@@ -97,7 +98,7 @@ def count_stale(db: sqlite3.Connection, now: int) -> int:
     known = dict(
         db.execute("SELECT key, value FROM index_meta WHERE key IN ('count:stale', 'stale_from', 'stale_until')")
     )
-    held = f"{live.IN_FORCE} AND {live.HERE} AND {live.SPEAKS}"
+    held = f"{live.IN_FORCE} AND {live.HERE} AND {live.SPEAKS} AND {live.LOGGED}"
     since = int(known.get("stale_from", "0"))
     if not known or now < since or _validity_changed(db, since, now):
         query = f"SELECT count(*) FROM live AS e WHERE {held} AND {live.STALE}"

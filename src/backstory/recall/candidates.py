@@ -108,7 +108,7 @@ def _newest(db: sqlite3.Connection, kind: str, now: int, most: int) -> Iterable[
     """The entries of a kind that will be fresh the longest: through the index on the instant of staleness."""
     for stale, order in (("e.stale_at > :now", "e.stale_at"), ("e.stale_at IS NULL", "e.last_at")):
         yield from db.execute(
-            f"SELECT {_COLUMNS} FROM live AS e WHERE e.kind = :kind AND {stale} AND {_FRESH}"
+            f"SELECT {_COLUMNS} FROM live AS e WHERE e.kind = :kind AND {stale} AND {_FRESH} AND {live.LOGGED}"
             f" ORDER BY {order} DESC LIMIT {most}",
             {"kind": kind, "now": now},
         )

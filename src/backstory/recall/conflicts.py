@@ -78,7 +78,7 @@ def _candidates(db: sqlite3.Connection, side: Side, now: int, below: int) -> lis
     if side.kind not in KINDS:
         return []
     columns = "e.id, e.standing, v.body"
-    where = f"{live.conditions()} AND {live.HERE} AND e.kind IN ('decision', 'pattern')"
+    where = f"{live.conditions()} AND {live.HERE} AND {live.LOGGED} AND e.kind IN ('decision', 'pattern')"
     rows: dict[str, tuple[str, str, str]] = {}
     for path in sorted(side.paths)[:20]:
         query = (
@@ -115,7 +115,7 @@ def _alike(db: sqlite3.Connection, side: Side, below: int) -> list[int]:
 def postpone(db: sqlite3.Connection, numbers: Iterable[int]) -> None:
     """Note entries that were folded: what was known of their conflicts is void until `catch_up` compares them."""
     for number in numbers:
-        row = db.execute("SELECT id, kind FROM entries WHERE entry = ?", (number,)).fetchone()
+        row = db.execute("SELECT id, kind FROM entries WHERE entry = ? AND source = 'log'", (number,)).fetchone()
         if row is not None and row[1] in KINDS:
             db.execute("DELETE FROM conflicts WHERE one = ? OR other = ?", (row[0], row[0]))
             db.execute("INSERT OR IGNORE INTO uncompared VALUES (?)", (number,))

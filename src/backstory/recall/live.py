@@ -16,6 +16,8 @@ IN_FORCE = "e.valid_from <= :now AND (e.valid_until IS NULL OR e.valid_until > :
 FRESH = "e.moved = '' AND (e.stale_at IS NULL OR e.stale_at > :now)"
 STALE = "(e.moved <> '' OR (e.stale_at IS NOT NULL AND e.stale_at <= :now))"
 HERE = "e.in_tree = 1"
+# What was computed from git or from decision records is found by its files and words; lists and counts leave it out.
+LOGGED = "e.source = 'log'"
 # Of what is only in the journal, trials alone may enter a brief or a check: what was tried on an abandoned branch.
 HERE_OR_TRIED = "(e.in_tree = 1 OR e.kind = 'trial')"
 # A trial that worked is no warning, a closed issue no open one.

@@ -72,7 +72,7 @@ def _successions(item: Past, starts: dict[str, int]) -> list[int]:
 
 
 def _fold(db: sqlite3.Connection, until: str, now: int | None) -> dict[str, Past]:
-    condition = " WHERE at <= ?" if until else ""
+    condition = " WHERE event NOT IN (SELECT event FROM computed)" + (" AND at <= ?" if until else "")
     rows = db.execute(f"SELECT id, target, in_tree, body FROM events{condition}", (until,) if until else ())
     entries: dict[str, Held] = {}
     operations: dict[str, list[Seen]] = {}

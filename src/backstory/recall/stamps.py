@@ -17,7 +17,12 @@ def file_stamp(full: str) -> str:
 
 
 def file_moved(full: str, mark: str) -> bool:
-    """Whether a cited file is no longer as it was when it was judged: `mark` is `+`, `-` (presence) or a stamp."""
+    """Whether a cited file is no longer as it was when it was judged.
+
+    `mark` is `+` or `-` (presence), a stamp, or `*` for a file that is never judged.
+    """
+    if mark == "*":
+        return False
     if mark in ("+", "-"):
         return os.path.lexists(full) != (mark == "+")
     return file_stamp(full) != mark

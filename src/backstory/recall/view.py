@@ -19,10 +19,12 @@ from backstory.records.times import DAY, format_instant, revisit_instant
 COLUMNS = (
     "e.id, e.kind, e.standing, e.at, e.last_at, e.moved, e.valid_from, e.valid_until, e.in_tree, e.branch,"
     " e.superseded_by, e.contested_with, e.ended_at, e.ended_by, e.reason, e.held, e.closed, e.case_of, e.sessions,"
-    " v.body, (SELECT m.value FROM index_meta AS m WHERE m.key = 'decay:' || e.kind)"
+    " e.source, v.body, (SELECT m.value FROM index_meta AS m WHERE m.key = 'decay:' || e.kind)"
 )
 SOURCE = "entries AS e JOIN events AS v ON v.event = e.entry"
 _LIVE = ("active", "confirmed", "contested")
+# What is said of an entry that stands in no log.
+READ_FROM = {"git": ("backed out, read from git",), "adr": ("read from a decision record",)}
 
 
 class View(msgspec.Struct, frozen=True, omit_defaults=False):
@@ -51,6 +53,7 @@ class View(msgspec.Struct, frozen=True, omit_defaults=False):
     ended: dict[str, str]
     closed: bool
     sessions: int
+    source: str
     tags: tuple[str, ...]
     evidence: tuple[str, ...]
     fields: dict[str, Any]
@@ -78,12 +81,13 @@ def by_ids(db: sqlite3.Connection, ids: Iterable[str], now: int) -> dict[str, Vi
 def view(db: sqlite3.Connection, row: Sequence[Any], now: int) -> View:
     """The view of one row of `COLUMNS`."""
     (id_, kind, kept, at, last_at, moved, valid_from, valid_until, in_tree, branch, superseded, contested,
-     ended_at, ended_by, reason, held, closed, case_of, sessions, body, decay) = row  # fmt: skip
+     ended_at, ended_by, reason, held, closed, case_of, sessions, source, body, decay) = row  # fmt: skip
     entry = read_event(body.encode("utf-8", "surrogatepass"))
     assert isinstance(entry, Entry)
     standing = standing_now(kept, valid_from, valid_until, now)
     reasons = stale_reasons(entry, last_at, moved, now, int(decay) if decay else None)
     successors, against = _ids(superseded), _ids(contested)
+    tags = _tags(db, standing, reasons, bool(in_tree), branch, successors, against, held, bool(closed))
     evidence = [f"session {entry.by.session}"] if entry.by.session else []
     evidence += [f"commit {entry.commit[:12]}"] if entry.commit else []
     evidence += [f"ticket {entry.ticket}"] if entry.ticket else []
@@ -109,7 +113,8 @@ def view(db: sqlite3.Connection, row: Sequence[Any], now: int) -> View:
         ended=ended,
         closed=bool(closed),
         sessions=sessions,
-        tags=tuple(_tags(db, standing, reasons, bool(in_tree), branch, successors, against, held, bool(closed))),
+        source=source,
+        tags=(*tags, *READ_FROM.get(source, ())),
         evidence=tuple(evidence),
         fields=read_fields(body.encode("utf-8", "surrogatepass")),
     )

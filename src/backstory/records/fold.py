@@ -11,6 +11,7 @@ from `by.kind` of each event, because a log can be merged from anywhere:
 | hook, import | proposed | counts once per session | no | no | no | when approved |
 
 An operation that is only in the journal does not move an entry of this tree, except reject, lift and redact.
+What was computed from a source that we only read (`Given`) begins where that source puts it; then the same rules hold.
 """
 
 from __future__ import annotations
@@ -33,12 +34,22 @@ class Seen(msgspec.Struct, frozen=True):
     in_tree: bool = True
 
 
+class Given(msgspec.Struct, frozen=True):
+    """Where an entry of a source begins: active, proposed or retired (with the reason), or replaced by `successors`."""
+
+    source: str
+    level: str
+    why: str = ""
+    successors: tuple[str, ...] = ()
+
+
 class Held(msgspec.Struct, frozen=True):
-    """An entry, its value key, and whether it is in this tree."""
+    """An entry, its value key, whether it is in this tree; `given` for one that was computed, not logged."""
 
     entry: Entry
     key: str
     in_tree: bool = True
+    given: Given | None = None
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -130,8 +141,22 @@ class _Own:
         self.superseded_by: list[str] = []
         self.contested_with: set[str] = set()
         self.contested = False
+        if held.given is not None:
+            self.begin(held.given)
         for op in sorted((item.op for item in seen if self.moved_by(item)), key=order):
             self.apply(op)
+
+    def begin(self, given: Given) -> None:
+        """Start where the source puts the entry."""
+        self.superseded_by += given.successors
+        if given.level == "retired":
+            entry = self.entry
+            self.ended = (
+                "retired",
+                ops.Retire(id=entry.id, kind="retire", at=entry.at, by=entry.by, target=entry.id, reason=given.why),
+            )
+        elif not self.entry.held:
+            self.level = given.level
 
     def moved_by(self, item: Seen) -> bool:
         return item.in_tree or not self.in_tree or isinstance(item.op, EVERYWHERE)

@@ -24,6 +24,7 @@ from backstory.sources.git.run import GitResult, command, environment, git
 # Every field ends in NUL, which neither a subject nor a path can hold. Only a list of changes begins with a
 # line break, and only a commit id is longer than a status, so no subject or path can be taken for either.
 _FORMAT = "--format=%H%x00%P%x00%ct%x00%at%x00%s"
+_MESSAGES = "%x00%an%x00%b"
 _LONGEST_STATUS = 4  # R100
 # A person's settings must not change what is read, nor start a program (log.showSignature runs gpg).
 _PLAIN = [
@@ -69,7 +70,8 @@ class Commit:
     """One commit; times are seconds since the epoch, 0 if the commit holds none.
 
     A merge has no changes. `changes_known` is False where git cannot say what was changed: at the boundary
-    of a shallow clone, whose real parents are unknown too, and in a partial clone without trees.
+    of a shallow clone, whose real parents are unknown too, and in a partial clone without trees. `author` and
+    `body`, the message without its subject, are "" unless messages were asked for.
     """
 
     sha: str
@@ -79,10 +81,17 @@ class Commit:
     subject: str
     changes: tuple[Change, ...]
     changes_known: bool = True
+    author: str = ""
+    body: str = ""
 
 
 def commits(
-    root: str, *, include: str = "HEAD", exclude: str | None = None, max_count: int | None = None
+    root: str,
+    *,
+    include: str = "HEAD",
+    exclude: str | None = None,
+    max_count: int | None = None,
+    messages: bool = False,
 ) -> Iterator[Commit]:
     """Commits reachable from `include` and not from `exclude`, children before parents, newest first.
 
@@ -98,9 +107,10 @@ def commits(
     boundary = _boundary(_common_dir(root))
     seen = 0
     for names in _ways_to_name_files(_partial_filters(root)):
-        args = ["log", "--topo-order", *_PLAIN, *names, _FORMAT, *bound, *revisions, "--"]
+        form = _FORMAT + _MESSAGES if messages else _FORMAT
+        args = ["log", "--topo-order", *_PLAIN, *names, form, *bound, *revisions, "--"]
         try:
-            with closing(_read(args, root)) as stream:
+            with closing(_read(args, root, 6 if messages else 4)) as stream:
                 for commit in islice(stream, seen, None):
                     seen += 1
                     known = names != _NO_NAMES and commit.sha not in boundary
@@ -281,10 +291,10 @@ def _boundary(common_dir: str) -> frozenset[str]:
         return frozenset()
 
 
-def _read(args: list[str], root: str) -> Generator[Commit]:
-    """The commits that git prints, one process for all."""
+def _read(args: list[str], root: str, fields: int) -> Generator[Commit]:
+    """The commits that git prints, one process for all; `fields` follow each id."""
     with closing(_stream(args, root)) as stream:
-        yield from _parse(_tokens(stream))
+        yield from _parse(_tokens(stream), fields)
 
 
 def _stream(args: list[str], root: str) -> Generator[bytes]:
@@ -328,11 +338,11 @@ def _tokens(chunks: Iterable[bytes]) -> Iterator[str]:
         tail = tail_of_chunk
 
 
-def _parse(tokens: Iterator[str]) -> Iterator[Commit]:
+def _parse(tokens: Iterator[str], count: int) -> Iterator[Commit]:
     """Commits of the token stream; one that was cut off is left out."""
     token = next(tokens, None)
     while token:
-        fields = [next(tokens, "") for _ in range(4)]
+        fields = [next(tokens, "") for _ in range(count)]
         sha, token = token, next(tokens, None)
         changes: list[Change] = []
         if token and token[0] == "\n":
@@ -340,7 +350,8 @@ def _parse(tokens: Iterator[str]) -> Iterator[Commit]:
             while token and len(token) <= _LONGEST_STATUS:
                 changes.append(_change(token, tokens))
                 token = next(tokens, None)
-        parents, time, author_time, subject = fields
+        parents, time, author_time, subject = fields[:4]
+        author, body = fields[4:] or ("", "")
         yield Commit(
             sha,
             tuple(parents.split()),
@@ -348,6 +359,8 @@ def _parse(tokens: Iterator[str]) -> Iterator[Commit]:
             int(author_time or 0),
             _clean(subject),
             tuple(changes),
+            author=_clean(author),
+            body=_clean(body).strip(),
         )
 
 
@@ -357,7 +370,7 @@ def _change(status: str, tokens: Iterator[str]) -> Change:
 
 
 def _clean(subject: str) -> str:
-    """The subject with U+FFFD for bytes that are not UTF-8."""
+    """The text with U+FFFD for bytes that are not UTF-8."""
     if subject.isascii():
         return subject
     return subject.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

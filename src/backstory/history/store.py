@@ -1,0 +1,185 @@
+"""Where the history lies, and how a new one takes the place of the old.
+
+Promises:
+
+* A reader has a whole history or none: a file is complete, closed and checkpointed before the pointer names it.
+* A file never changes once it is named. A new one has a new name, since a rebuilt file that is renamed over one with
+  a write-ahead log left by a crash brings old rows back (DuckDB 1.5) or cannot be opened (DuckDB 2).
+* A crash at any point leaves the old one. What it left half built is swept by the next one who builds.
+
+The caller holds a lock around `Building`; readers need none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import uuid
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from backstory.errors import BackstoryError
+from backstory.history.schema import VERSION
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+_POINTER = "current.json"
+_SUFFIX = ".duckdb"
+_NAME = "history-"
+_BUILDING = "building-"
+_TRIES = 20
+# What one build may hold in memory: DuckDB spills to its folder beyond it.
+_BUILD_MEMORY = "96MB"
+
+
+class Pointer(NamedTuple):
+    """Which file is current, and the signature of everything that it was made from, by group."""
+
+    file: str
+    inputs: dict[str, str]
+
+
+def current(folder: str) -> Pointer | None:
+    """The current history in `folder`; None when there is none, or none of this version."""
+    try:
+        with open(os.path.join(folder, _POINTER), encoding="utf-8") as file:
+            data = json.load(file)
+        if data["version"] != VERSION or not os.path.exists(os.path.join(folder, data["file"])):
+            return None
+        return Pointer(str(data["file"]), {str(key): str(value) for key, value in data["inputs"].items()})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def open_reader(folder: str, config: dict[str, Any] | None = None) -> DuckDBPyConnection:
+    """A read-only connection to the current history. `BackstoryError` when there is none.
+
+    The file may be swept between the look at the pointer and its opening: then the pointer names another.
+    """
+    import duckdb
+
+    error: Exception | None = None
+    for _ in range(_TRIES):
+        pointer = current(folder)
+        if pointer is None:
+            break
+        try:
+            return duckdb.connect(os.path.join(folder, pointer.file), read_only=True, config=config or {})
+        except duckdb.IOException as exc:
+            error = exc
+        except duckdb.Error as exc:
+            error = exc
+            break
+    if error is None:
+        raise BackstoryError("There is no history yet.", hint="Run `backstory history refresh`.")
+    raise BackstoryError(
+        f"The history cannot be opened: {str(error).splitlines()[0]}",
+        hint="Run `backstory history refresh --rebuild`.",
+    ) from error
+
+
+class Building:
+    """A history that is being built aside: empty, or begun as a copy of the current one.
+
+    Used as a context; unless `publish` was called, nothing of it is left.
+    """
+
+    def __init__(self, folder: str, base: Pointer | None = None) -> None:
+        self.folder = folder
+        os.makedirs(folder, exist_ok=True)
+        _sweep_unfinished(folder)
+        self._path = os.path.join(folder, f"{_BUILDING}{os.getpid()}-{uuid.uuid4().hex[:8]}{_SUFFIX}")
+        if base is not None:
+            shutil.copyfile(os.path.join(folder, base.file), self._path)
+        self._db: DuckDBPyConnection | None = None
+
+    def __enter__(self) -> DuckDBPyConnection:
+        import duckdb
+
+        self._db = duckdb.connect(
+            self._path,
+            config={"memory_limit": _BUILD_MEMORY, "threads": 1, "temp_directory": self._path + ".tmp"},
+        )
+        return self._db
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+        for path in (self._path, self._path + ".wal"):
+            _unlink(path)
+        shutil.rmtree(self._path + ".tmp", ignore_errors=True)
+
+    def publish(self, inputs: dict[str, str]) -> Pointer:
+        """Close it, give it its name, and let the pointer name it. Older ones are swept."""
+        assert self._db is not None
+        self._db.execute("CHECKPOINT")
+        self._db.close()
+        self._db = None
+        name = f"{_NAME}{uuid.uuid4().hex[:16]}{_SUFFIX}"
+        _sync(self._path)
+        os.replace(self._path, os.path.join(self.folder, name))
+        _write_pointer(self.folder, {"version": VERSION, "file": name, "inputs": inputs})
+        _sweep_old(self.folder, name)
+        return Pointer(name, inputs)
+
+
+def touch(folder: str, pointer: Pointer, inputs: dict[str, str]) -> None:
+    """Note that the current file also stands for `inputs`: something changed that changed no content."""
+    _write_pointer(folder, {"version": VERSION, "file": pointer.file, "inputs": inputs})
+
+
+def forget(folder: str) -> None:
+    """Delete the history: it is made again by the next refresh."""
+    _unlink(os.path.join(folder, _POINTER))
+    _sweep_old(folder, "")
+    _sweep_unfinished(folder)
+
+
+def _write_pointer(folder: str, data: dict[str, Any]) -> None:
+    path = os.path.join(folder, _POINTER)
+    aside = f"{path}.{os.getpid()}"
+    with open(aside, "w", encoding="utf-8") as file:
+        json.dump(data, file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(aside, path)
+
+
+def _sync(path: str) -> None:
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())
+
+
+def _sweep_unfinished(folder: str) -> None:
+    for name in _names(folder):
+        if name.startswith((_BUILDING, _POINTER + ".")):
+            path = os.path.join(folder, name)
+            if os.path.isdir(path):
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                _unlink(path)
+
+
+def _sweep_old(folder: str, keep: str) -> None:
+    for name in _names(folder):
+        if name.startswith(_NAME) and name != keep:
+            _unlink(os.path.join(folder, name))
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _unlink(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:  # absent, or open in another process on Windows: the next one tries again
+        pass

@@ -60,6 +60,11 @@ class Places:
         return os.path.join(self.derived_dir, "index.sqlite")
 
     @property
+    def history_dir(self) -> str:
+        """The DuckDB history of this work tree."""
+        return os.path.join(self.derived_dir, "history")
+
+    @property
     def twin(self) -> str:
         """The marker's copy beside the journal; "" without git."""
         return os.path.join(self.shared_dir, MARKER) if self.common_dir else ""
@@ -78,7 +83,9 @@ class Settings:
 
     # What a brief needs: kept in the index, where a hook reads it.
     BRIEF = ("brief_tokens", "file_match", "recency_base", "event_match", "relevance_floor", "hook_seconds")
-    __slots__ = (*BRIEF, "churn_commits", "decay_days")
+    # What the project wrote elsewhere: folders and globs of tickets and decision records, cached files, mappings.
+    HISTORY = ("tickets", "decisions", "pull_requests", "states", "line_counts", "embeddings")
+    __slots__ = (*BRIEF, *HISTORY, "churn_commits", "decay_days")
 
     def __init__(self) -> None:
         self.brief_tokens = BRIEF_TOKENS
@@ -89,6 +96,13 @@ class Settings:
         self.churn_commits = 3
         self.hook_seconds = 2.0
         self.decay_days: dict[str, int] = {}
+        self.tickets: tuple[str, ...] = ()
+        self.decisions: tuple[str, ...] = ()
+        self.pull_requests: tuple[str, ...] = ()
+        # Each with `path`, and `time`, `state`, `subject` where the fields have other names than usual.
+        self.states: tuple[dict[str, str], ...] = ()
+        self.line_counts = False
+        self.embeddings: dict[str, str] = {}
 
 
 class Config:
@@ -286,8 +300,29 @@ def _settings(data: dict[str, Any]) -> Settings:
         if field not in Settings.__slots__:
             continue
         current = getattr(settings, field)
+        if field in Settings.HISTORY:
+            continue
         if isinstance(current, dict):
             settings.decay_days = {str(kind): int(days) for kind, days in dict(value).items()}
         else:
             setattr(settings, field, type(current)(value))
+    _read_history(settings, dict(data.get("history", {})))
     return settings
+
+
+def _read_history(settings: Settings, given: dict[str, Any]) -> None:
+    """The section `history`: lists of places, tables of mappings. `TypeError` for another shape."""
+    for name in ("tickets", "decisions", "pull_requests"):
+        places = given.get(name, ())
+        if isinstance(places, str) or not all(isinstance(place, str) for place in places):
+            raise TypeError(f"history.{name} is no list of texts")
+        setattr(settings, name, tuple(places))
+    states = given.get("states", ())
+    if not all(isinstance(item, str) or (isinstance(item, dict) and "path" in item) for item in states):
+        raise TypeError("history.states holds neither paths nor tables with a path")
+    settings.states = tuple(
+        {"path": item} if isinstance(item, str) else {str(key): str(value) for key, value in item.items()}
+        for item in states
+    )
+    settings.line_counts = bool(given.get("line_counts", False))
+    settings.embeddings = {str(key): str(value) for key, value in dict(given.get("embeddings", {})).items()}

@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import uuid
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -35,10 +33,11 @@ _BUILD_MEMORY = "96MB"
 
 
 class Pointer(NamedTuple):
-    """Which file is current, and the signature of everything that it was made from, by group."""
+    """Which file is current, the signature of all that it was made from, by group, and its `index_meta`."""
 
     file: str
     inputs: dict[str, str]
+    meta: dict[str, str]
 
 
 def current(folder: str) -> Pointer | None:
@@ -48,9 +47,15 @@ def current(folder: str) -> Pointer | None:
             data = json.load(file)
         if data["version"] != VERSION or not os.path.exists(os.path.join(folder, data["file"])):
             return None
-        return Pointer(str(data["file"]), {str(key): str(value) for key, value in data["inputs"].items()})
+        inputs, meta = ({str(key): str(value) for key, value in data[name].items()} for name in ("inputs", "meta"))
+        return Pointer(str(data["file"]), inputs, meta)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def was_used(folder: str) -> bool:
+    """Whether a history was ever built in `folder`, though it may be gone: nobody who has not asked for one pays."""
+    return os.path.isdir(folder)
 
 
 def open_reader(folder: str, config: dict[str, Any] | None = None) -> DuckDBPyConnection:
@@ -90,8 +95,10 @@ class Building:
         self.folder = folder
         os.makedirs(folder, exist_ok=True)
         _sweep_unfinished(folder)
-        self._path = os.path.join(folder, f"{_BUILDING}{os.getpid()}-{uuid.uuid4().hex[:8]}{_SUFFIX}")
+        self._path = os.path.join(folder, f"{_BUILDING}{os.getpid()}-{_random()}{_SUFFIX}")
         if base is not None:
+            import shutil  # it loads what unpacks archives: not for those who only ask which history is current
+
             shutil.copyfile(os.path.join(folder, base.file), self._path)
         self._db: DuckDBPyConnection | None = None
 
@@ -112,32 +119,33 @@ class Building:
             self._db = None
         for path in (self._path, self._path + ".wal"):
             _unlink(path)
-        shutil.rmtree(self._path + ".tmp", ignore_errors=True)
+        _remove_folder(self._path + ".tmp")
 
-    def publish(self, inputs: dict[str, str]) -> Pointer:
+    def publish(self, inputs: dict[str, str], meta: dict[str, str] | None = None) -> Pointer:
         """Close it, give it its name, and let the pointer name it. Older ones are swept."""
         assert self._db is not None
         self._db.execute("CHECKPOINT")
         self._db.close()
         self._db = None
-        name = f"{_NAME}{uuid.uuid4().hex[:16]}{_SUFFIX}"
+        name = f"{_NAME}{_random()}{_SUFFIX}"
         _sync(self._path)
         os.replace(self._path, os.path.join(self.folder, name))
-        _write_pointer(self.folder, {"version": VERSION, "file": name, "inputs": inputs})
+        _write_pointer(self.folder, {"version": VERSION, "file": name, "inputs": inputs, "meta": meta or {}})
         _sweep_old(self.folder, name)
-        return Pointer(name, inputs)
-
-
-def touch(folder: str, pointer: Pointer, inputs: dict[str, str]) -> None:
-    """Note that the current file also stands for `inputs`: something changed that changed no content."""
-    _write_pointer(folder, {"version": VERSION, "file": pointer.file, "inputs": inputs})
+        return Pointer(name, inputs, meta or {})
 
 
 def forget(folder: str) -> None:
     """Delete the history: it is made again by the next refresh."""
+    if not was_used(folder):
+        return
     _unlink(os.path.join(folder, _POINTER))
     _sweep_old(folder, "")
     _sweep_unfinished(folder)
+
+
+def _random() -> str:
+    return os.urandom(8).hex()
 
 
 def _write_pointer(folder: str, data: dict[str, Any]) -> None:
@@ -160,7 +168,7 @@ def _sweep_unfinished(folder: str) -> None:
         if name.startswith((_BUILDING, _POINTER + ".")):
             path = os.path.join(folder, name)
             if os.path.isdir(path):
-                shutil.rmtree(path, ignore_errors=True)
+                _remove_folder(path)
             else:
                 _unlink(path)
 
@@ -182,4 +190,13 @@ def _unlink(path: str) -> None:
     try:
         os.unlink(path)
     except OSError:  # absent, or open in another process on Windows: the next one tries again
+        pass
+
+
+def _remove_folder(path: str) -> None:
+    for name in _names(path):
+        _unlink(os.path.join(path, name))
+    try:
+        os.rmdir(path)
+    except OSError:
         pass

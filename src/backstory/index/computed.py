@@ -55,6 +55,12 @@ def replace(db: sqlite3.Connection, source: str, items: Iterable[Computed], *, c
     return touched
 
 
+def patches(db: sqlite3.Connection, source: str) -> dict[str, tuple[int, ...]]:
+    """The line hashes kept with each entry of a source, by id."""
+    query = "SELECT e.id, c.patch FROM computed AS c JOIN events AS e USING (event) WHERE c.source = ?"
+    return {id_: tuple(json.loads(patch)) for id_, patch in db.execute(query, (source,))}
+
+
 _KNOWN = (
     "SELECT e.id, e.event, e.body, c.level, c.why, c.successors, c.patch"
     " FROM computed AS c JOIN events AS e USING (event) WHERE c.source = ?"

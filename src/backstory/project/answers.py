@@ -8,11 +8,13 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from backstory.errors import BackstoryError
+from backstory.index.documents import SOURCES
 from backstory.project.briefing import BriefAnswer, brief
 from backstory.project.opened import Project
 from backstory.project.paths import relative
 from backstory.project.refresh import compare_all, recheck, recheck_all
 from backstory.project.resolve import candidates, entry_id
+from backstory.project.working_set import working_set
 from backstory.recall import live
 from backstory.recall.view import COLUMNS, SOURCE, View, by_ids, view, views
 from backstory.records.codec import Fields, read_fields
@@ -109,39 +111,45 @@ def search(
     limit: int = 10,
     kinds: Sequence[str] = (),
     standings: Sequence[str] = (),
+    sources: Sequence[str] = (),
     path: str | None = None,
+    near: Sequence[str] | None = None,
     since: int | None = None,
     until: int | None = None,
     as_of: int | None = None,
     known_at: int | None = None,
 ) -> SearchAnswer:
-    """What the memory has on `query`; at another time with `as_of` or `known_at`."""
-    wrong = sorted(set(standings) - set(STANDINGS))
-    if wrong:
-        raise BackstoryError(f"{wrong[0]!r} is no standing.", hint=f"Standings are: {', '.join(STANDINGS)}.")
+    """What memory and history have on `query`; with `as_of` or `known_at` what the memory had at another time.
+
+    `near` are paths (relative to the project) of which what shares them comes first; None: the working set.
+    """
+    _check_names("standing", standings, STANDINGS)
+    _check_names("source", sources, SOURCES)
     from backstory.recall.search import search as recall_search
 
     names = [_kind(kind) for kind in kinds]
     place = relative(project.root, path) if path else None
     if as_of is not None or known_at is not None:
         return _search_past(project, query, limit, names, place, as_of, known_at)
-    answer = recall_search(
-        project.db,
-        query,
-        project.now,
-        limit=limit,
-        kinds=names,
-        standings=standings,
-        path=place,
-        since=since,
-        until=until,
-    )
-    if recheck(project, [hit.ref for hit in answer.hits if hit.source == "entry"]):
-        answer = recall_search(
-            project.db, query, project.now, limit=limit, kinds=names, standings=standings, path=place,
-            since=since, until=until,
+    if near is None:
+        near = working_set(project.db, project.root, project.config.places.git_dir, seconds=1.0)
+
+    def ask() -> SearchAnswer:
+        return recall_search(
+            project.db, query, project.now, limit=limit, kinds=names, standings=standings, sources=sources,
+            path=place, since=since, until=until, boost_paths=near or (),
         )  # fmt: skip
+
+    answer = ask()
+    if recheck(project, [hit.ref for hit in answer.hits if hit.source == "entry"]):
+        answer = ask()
     return answer
+
+
+def _check_names(what: str, given: Sequence[str], known: Sequence[str]) -> None:
+    wrong = sorted(set(given) - set(known))
+    if wrong:
+        raise BackstoryError(f"{wrong[0][:60]!r} is no {what}.", hint=f"They are: {', '.join(known)}.")
 
 
 def _search_past(

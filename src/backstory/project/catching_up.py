@@ -11,7 +11,8 @@ import sqlite3
 from collections.abc import Iterable
 
 from backstory.errors import BackstoryError
-from backstory.index import build
+from backstory.history import store
+from backstory.index import build, computed
 from backstory.index.folding import Folding
 from backstory.log import faults
 from backstory.log.redact import blank, files_of, still_readable
@@ -114,8 +115,12 @@ def _finish_redactions(project: Project) -> set[int]:
 
 
 def forget_text(project: Project) -> set[int]:
-    """Make the index anew after lines were blanked: full-text segments keep deleted words otherwise."""
+    """Make the index anew after lines were blanked: full-text segments keep deleted words otherwise.
+
+    The history goes whole; it is made again when somebody asks for it.
+    """
     db = project.db
+    store.forget(project.config.places.history_dir)
     try:
         build.make(db, force=True)
         written = _refresh_log(project, everything=False)
@@ -192,6 +197,22 @@ def judge(project: Project, numbers: Iterable[int]) -> None:
         if isinstance(entry, Entry) and (entry.files or entry.revisit_when):
             reasons, places = ground.judge(entry, row[0])
             freshness.store(db, number, row[0], reasons, places)
+
+
+def put_computed(project: Project, source: str, items: list[computed.Computed]) -> None:
+    """Make `items` the entries of a source that no log holds, and fold them, in a transaction of its own."""
+    db = project.db
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        touched = computed.replace(db, source, items)
+        if touched:
+            figures = Figures(db, project.now)
+            Folding(db, display_line, project.config.settings.decay_days, figures.before).run(touched)
+            figures.keep()
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
 
 
 def judge_again(project: Project, numbers: set[int]) -> None:

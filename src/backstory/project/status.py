@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from backstory.history import store
 from backstory.project.opened import Project
 from backstory.project.refresh import recheck_all
 from backstory.project.verifying import folder_size, unknown_kinds
@@ -38,6 +39,10 @@ class Status(msgspec.Struct, frozen=True):
     journal_bytes: int
     index_bytes: int
     notes: tuple[str, ...]
+    # Rows of the history's tables, and entries computed from git and from decision records; empty before a refresh.
+    history: dict[str, int]
+    computed: dict[str, int]
+    history_bytes: int
     spent_tokens: int = 0
 
 
@@ -76,7 +81,17 @@ def status(project: Project, session: str = "") -> Status:
         journal_bytes=folder_size(config.places.journal_dir) if config.places.journal_dir else 0,
         index_bytes=_size(config.places.index_path),
         notes=tuple(_notes(project)),
+        history=_history(config.places.history_dir),
+        computed=dict(db.execute("SELECT source, count(*) FROM computed GROUP BY source ORDER BY source")),
+        history_bytes=folder_size(config.places.history_dir),
     )
+
+
+def _history(folder: str) -> dict[str, int]:
+    pointer = store.current(folder)
+    hashes = pointer.meta if pointer else {}
+    found = {key[5:]: int(value.partition(":")[0]) for key, value in hashes.items() if key.startswith("hash:")}
+    return {name: count for name, count in found.items() if count}
 
 
 def _count(project: Project, query: str, params: Mapping[str, object]) -> int:

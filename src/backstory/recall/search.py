@@ -16,13 +16,19 @@ from backstory.index.search import search as full_text
 from backstory.recall import live
 from backstory.recall.view import View, by_ids
 from backstory.records.registry import LIVE
+from backstory.records.times import format_instant
 from backstory.records.value import value_key
+from backstory.sources.ticket_names import stem_of_path
 
+OF_TICKETS = ("ticket", "run_record")
 WITHDRAWN = ("superseded", "rejected", "retired")
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A hit: where it comes from, how well it fits (higher is better), and the entry when it is one."""
+    """A hit: where it comes from, how well it fits (higher is better), and the entry when it is one.
+
+    `stem` is the ticket that it is or is about, `at` its instant (ISO 8601), "" where there is none.
+    """
 
     source: str
     ref: str
@@ -31,6 +37,8 @@ class Found(msgspec.Struct, frozen=True):
     title: str
     snippet: str
     entry: View | None = None
+    stem: str = ""
+    at: str = ""
 
 
 class Instead(msgspec.Struct, frozen=True):
@@ -83,8 +91,10 @@ def _filter(standings: Sequence[str], now: int) -> tuple[str, tuple[object, ...]
     """
     clock = live.IN_FORCE.replace(":now", str(int(now)))
     if not standings:
-        inner = f"SELECT e.id FROM live AS e WHERE {clock}"
-        return f"(d.source <> 'entry' OR d.ref IN ({inner} AND e.id = d.ref))", ()
+        inner = f"SELECT e.id FROM live AS e WHERE {clock} AND e.id = d.ref"
+        # A decision record is what a project decided, though nobody said yet that it holds for agents: it is tagged.
+        written = "SELECT e.id FROM entries AS e WHERE e.source = 'adr' AND e.standing = 'proposed' AND e.id = d.ref"
+        return f"(d.source <> 'entry' OR d.ref IN ({inner}) OR d.ref IN ({written}))", ()
     marks = ",".join("?" * len(standings))
     parts = [f"SELECT e.id FROM entries AS e WHERE e.standing IN ({marks}) AND e.id = d.ref"]
     if not set(standings) & {"expired"} and set(standings) <= set(LIVE):
@@ -96,7 +106,16 @@ def _filter(standings: Sequence[str], now: int) -> tuple[str, tuple[object, ...]
 
 
 def _found(hit: Hit, entries: dict[str, View]) -> Found:
-    return Found(hit.source, hit.ref, round(hit.score, 4), hit.mode, hit.title, hit.snippet, entries.get(hit.ref))
+    view = entries.get(hit.ref) if hit.source == "entry" else None
+    title, snippet = hit.title, hit.snippet
+    if view is None:
+        # What others wrote was never looked through for secrets.
+        from backstory.records.secrets import redact
+
+        title, snippet = redact(title).text, redact(snippet).text
+    stem = stem_of_path(hit.ref) if hit.source in OF_TICKETS else ""
+    at = format_instant(hit.at) if hit.at is not None else ""
+    return Found(hit.source, hit.ref, round(hit.score, 4), hit.mode, title, snippet, view, stem, at)
 
 
 def _instead(

@@ -14,12 +14,11 @@ from operator import attrgetter
 
 from backstory.sources.git.log import Commit
 from backstory.sources.revert_messages import (
-    CUT,
     SHORT_ID,
-    SHORTEST_CUT_TITLE,
     Claim,
     is_cut,
     is_id,
+    keys_of,
     names_of,
     plain_title,
     read_claim,
@@ -167,8 +166,7 @@ class _Search:
         """Hand a commit to the newer ones that look for it."""
         self._passed.add(int(original.sha, 16))
         title = original.subject
-        cut = f"{plain_title(title)[:SHORTEST_CUT_TITLE]}{CUT}"
-        for key in (original.sha[:SHORT_ID], title_key(title), cut, *names_of(title, body)):
+        for key in (original.sha[:SHORT_ID], *keys_of(title), *names_of(title, body)):
             if key not in self._wanted:
                 continue
             left = [(cite, this) for cite, this in self._wanted.pop(key) if not self._settle(cite, this, original)]

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from backstory.sources.ticket_places import Found, read_head, shown
 
 _ID = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*-\d+(?:\.\d+)*|\d+(?:\.\d+)*)(?![\w.])")
+_RUN_FILE = re.compile(r"(?:(?P<beside>[^/]+)\.run\.md|(?P<folder>[^/]+)/(?:attempts/\d+/)?run\.md)$", re.IGNORECASE)
 _ID_LINE = re.compile(rb"(?:\xef\xbb\xbf)?---\s(?:.*\n)*?id:[ \t]*[\"']?([^\s\"'#]+)")
 
 
@@ -25,6 +26,14 @@ def bare(name: str) -> str:
     link = re.fullmatch(r"\[[^\[\]]*\]\(([^()]*)\)", name)
     path = (link[1] if link else name).strip()
     return re.sub(r"(?:/ticket)?\.md$", "", path, flags=re.IGNORECASE).rsplit("/", 1)[-1].lstrip("#")
+
+
+def stem_of_path(path: str) -> str:
+    """The stem of the ticket that a file is, or is a run record of; of a bare stem itself."""
+    run = _RUN_FILE.search(path)
+    if run:
+        return run["beside"] or run["folder"]
+    return path.removesuffix("/ticket.md").rpartition("/")[2].removesuffix(".md")
 
 
 def name_key(name: str) -> str:

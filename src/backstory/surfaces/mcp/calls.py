@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 from backstory.errors import BackstoryError
 from backstory.project import answers, authority
 from backstory.project.gateway import Outcome, record
+from backstory.project.history.catch_up import catch_up_search
 from backstory.project.keeping import Keeper
 from backstory.project.opened import Project
 from backstory.project.operations import operate
+from backstory.project.paths import relative
 from backstory.project.resolve import candidates
 from backstory.records.codec import shape_of
 from backstory.records.event import By
@@ -100,13 +102,16 @@ def search(project: Project, caller: Caller, given: dict[str, Any]) -> Reply:
     named = _named(project, given["query"])
     if named is not None:
         return _one(project, named)
+    catch_up_search(project)
     found = answers.search(
         project,
         given["query"],
         limit=given.get("limit", 10),
         kinds=[given["kind"]] if given.get("kind") else (),
         standings=[given["standing"]] if given.get("standing") else (),
+        sources=[given["source"]] if given.get("source") else (),
         path=given.get("path") or None,
+        near=[relative(project.root, path) for path in given.get("files", ())] or None,
     )
     shown = fitting(_hit(item) for item in found.hits)
     lines = [line for item in found.hits[: len(shown)] for line in _hit_lines(item)]
@@ -146,13 +151,17 @@ def _hit(item: Any) -> dict[str, Any]:
     found = {"source": item.source, "score": item.score}
     if item.entry is not None:
         return {**found, **fields_of(item.entry)}
-    return {**found, "id": item.ref, "title": fenced(item.title, 300), "snippet": fenced(item.snippet, 600)}
+    more = {name: value for name, value in (("stem", item.stem), ("date", item.at)) if value}
+    found |= {"id": item.ref, "title": fenced(item.title, 300), "snippet": fenced(item.snippet, 600)}
+    return {**found, **more}
 
 
 def _hit_lines(item: Any) -> list[str]:
     if item.entry is not None:
         return lines_of(item.entry)
-    return [f"- {item.source} {fenced(item.ref, 100)}: {fenced(item.title, 300)}", f"  {fenced(item.snippet, 600)}"]
+    when = f", {item.at[:10]}" if item.at else ""
+    head = f"- {item.source} {fenced(item.ref, 100)}{when}: {fenced(item.title, 300)}"
+    return [head, f"  {fenced(item.snippet, 600)}"]
 
 
 def note_down(project: Project, caller: Caller, given: dict[str, Any]) -> Reply:
@@ -276,9 +285,17 @@ def _asked(calls: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
+def query_history(project: Project, caller: Caller, given: dict[str, Any]) -> Reply:
+    """Rows of one SELECT."""
+    from backstory.surfaces.mcp.history import query_history as ask
+
+    return ask(project, given["sql"], given.get("rows", 100))
+
+
 HANDLERS: dict[str, Callable[[Project, Caller, dict[str, Any]], Reply]] = {
     "get_project_memory": get,
     "search_project_memory": search,
+    "query_history": query_history,
     "record_project_memory": note_down,
     "revise_project_memory": revise,
 }

@@ -14,6 +14,8 @@ KINDS = (
     "decision", "trial", "attempt", "hotfile", "pattern", "issue", "issuenote", "hypothesis", "fix", "note", "lesson",
 )  # fmt: skip
 OUTCOMES = ("failed", "partial", "worked")
+# `index.documents` has the sources.
+SOURCES = ("entry", "ticket", "run_record", "commit", "pull_request")
 ACTIONS = ("supersede", "confirm", "retire", "contest")
 
 TEXT: Schema = {"type": "string"}
@@ -41,10 +43,23 @@ SEARCH: Schema = {
         "project_path": PROJECT_PATH,
         "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
         "kind": TEXT,
+        "source": {"type": "string", "enum": list(SOURCES)},
         "path": said("Only what cites this file or folder"),
+        "files": {**TEXTS, "description": "What shares these files comes first; default: what is changing"},
         "standing": said("Instead of what counts now: superseded, retired, rejected, expired or proposed"),
     },
     "required": ["query"],
+    "additionalProperties": False,
+}
+
+QUERY: Schema = {
+    "type": "object",
+    "properties": {
+        "sql": said("One SELECT or WITH ... SELECT, DuckDB's dialect"),
+        "project_path": TEXT,
+        "rows": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
+    },
+    "required": ["sql"],
     "additionalProperties": False,
 }
 
@@ -106,6 +121,16 @@ FOUND: Schema = {"type": "object", "properties": {"project": {"type": "object"},
 SEARCHED: Schema = {
     "type": "object",
     "properties": {"project": {"type": "object"}, "hits": ENTRIES, "instead": ENTRIES},
+}
+
+ROWS: Schema = {
+    "type": "object",
+    "properties": {
+        "project": {"type": "object"},
+        "columns": TEXTS,
+        "rows": {"type": "array", "items": {"type": "array"}},
+        "more": {"type": "boolean"},
+    },
 }
 
 WRITTEN: Schema = {

@@ -52,11 +52,20 @@ TOOLS: dict[str, Tool] = {
         Tool(
             "search_project_memory",
             "Search project memory",
-            "Search what was decided, tried and learned here. Use it before choosing an approach, before editing a"
-            " file new to you (with path), and when something fails. Says what holds now if you ask for what was"
-            " superseded or turned down.",
+            "Search what was decided, tried and learned here, with tickets, run records, commits and pull requests. Use"
+            " it before choosing an approach, before editing a file new to you (with path), and when something fails."
+            " Says what holds now if you ask for what was superseded or turned down.",
             schemas.SEARCH,
             schemas.SEARCHED,
+        ),
+        Tool(
+            "query_history",
+            "Query history",
+            "Ask tickets, run_records, commits, commit_files, prs, state_events, entries, sessions and themes with one"
+            " SELECT: who, how often, what changed together. Tables and columns: SELECT table_name, column_name FROM"
+            " information_schema.columns.",
+            schemas.QUERY,
+            schemas.ROWS,
         ),
         Tool(
             "record_project_memory",
@@ -88,6 +97,8 @@ issues. Each entry has an id, a standing (does it count) and a freshness (has th
 Search before you choose an approach, before you edit a file that is new to you, and when something fails: \
 search_project_memory(query="retry on timeout", path="src/net.py"). get_project_memory() lists what counts now. \
 Entries tagged stale, contested or superseded are no plain truth: check them against the code.
+Who, how often, what changed together: query_history(sql="SELECT author, count(*) FROM commits GROUP BY ALL"). Ask \
+here first, raw git log last.
 """
 _WRITING = """
 Record what the next session could not guess, one fact per entry, when it happens: \

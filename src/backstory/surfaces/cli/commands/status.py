@@ -52,7 +52,19 @@ def _lines(figures: Status, session: str) -> Iterable[str]:
         yield row("this session", f"{figures.session_entries} entries")
     log = paint("whole", "green") if not figures.problems else paint(f"{figures.problems} problems", "red")
     yield row("log", f"{log}{'; run `backstory verify`' if figures.problems else ''}")
-    sizes = (("log", figures.log_bytes), ("journal", figures.journal_bytes), ("index", figures.index_bytes))
+    if figures.history:
+        yield row("history", ", ".join(f"{count:,} {name}" for name, count in figures.history.items()))
+    else:
+        yield row("history", "not read yet; `backstory history refresh` reads tickets, run records and git")
+    if figures.computed:
+        said = {"git": "backed out in git", "adr": "decision records"}
+        yield row("computed", ", ".join(f"{count} {said.get(name, name)}" for name, count in figures.computed.items()))
+    sizes = (
+        ("log", figures.log_bytes),
+        ("journal", figures.journal_bytes),
+        ("index", figures.index_bytes),
+        ("history", figures.history_bytes),
+    )
     yield row("size", ", ".join(f"{name} {size_of(size)}" for name, size in sizes))
     yield row("spent", f"{figures.spent_tokens} tokens on models")
     yield from (f"  note: {line_of(note)}" for note in figures.notes)

@@ -1,0 +1,126 @@
+"""Fills the tables of a history that is being built aside, batch by batch, in bounded memory.
+
+Rows are tuples in the order of the table's columns; a `TIME` is microseconds since the epoch, or None. Texts lose what
+no database keeps (lone surrogates, NUL). The order of rows says nothing: equal content means equal hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from backstory.history.schema import TABLES, TEXT, TEXTS, TIME, Table
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+Row = tuple[Any, ...]
+
+# Rows that go to DuckDB at once as columns: 10 us a row, where `executemany` takes 1 ms.
+BATCH = 2_000
+_META = "index_meta"
+
+
+def create(db: DuckDBPyConnection, names: Iterable[str] = TABLES) -> None:
+    """Create the tables, empty; what they held is dropped."""
+    for name in names:
+        db.execute(f"DROP TABLE IF EXISTS {name}")
+        db.execute(TABLES[name].ddl())
+
+
+def add(db: DuckDBPyConnection, name: str, rows: Iterable[Sequence[Any]]) -> int:
+    """Append rows to a table; how many."""
+    table, count = TABLES[name], 0
+    statement = _insert(table)
+    source = iter(rows)
+    while batch := list(islice(source, BATCH)):
+        columns = zip(*batch, strict=True)
+        values = [_fit(values, column.type) for values, column in zip(columns, table.columns, strict=True)]
+        db.execute(statement, values)
+        count += len(batch)
+    return count
+
+
+def _insert(table: Table) -> str:
+    parts = []
+    for place, column in enumerate(table.columns, 1):
+        if column.type == TIME:
+            parts.append(f"make_timestamp(unnest(${place}::BIGINT[]))")
+        else:
+            parts.append(f"unnest(${place}::{column.type}[])")
+    return f"INSERT INTO {table.name} SELECT {', '.join(parts)}"
+
+
+def _fit(values: Iterable[Any], type_: str) -> list[Any]:
+    if type_ == TEXT:
+        return [v if v is None or (v.isascii() and "\0" not in v) else _text(v) for v in values]
+    if type_ == TEXTS:
+        return [None if value is None else [_text(item) for item in value] for value in values]
+    return list(values)
+
+
+def _text(value: str | None) -> str | None:
+    if value is None or (value.isascii() and "\0" not in value):
+        return value
+    return value.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+
+
+def table_hash(db: DuckDBPyConnection, name: str) -> str:
+    """Rows and a sum over their hashes: equal for equal content, in whatever order."""
+    row = db.execute(f"SELECT count(*), coalesce(sum(hash(t)::HUGEINT), 0) FROM {name} AS t").fetchone()
+    assert row is not None
+    return f"{row[0]}:{int(row[1]) & (1 << 64) - 1:016x}"
+
+
+def write_meta(db: DuckDBPyConnection, facts: dict[str, str], changed: Iterable[str]) -> None:
+    """Bring `index_meta` up to date: `facts`, and the hash of each table in `changed`."""
+    hashes = {f"hash:{name}": table_hash(db, name) for name in sorted(changed) if name != _META}
+    for key, value in {**facts, **hashes}.items():
+        db.execute(f"DELETE FROM {_META} WHERE key = ?", [key])
+        db.execute(f"INSERT INTO {_META} VALUES (?, ?)", [key, _text(value)])
+
+
+def read_meta(db: DuckDBPyConnection) -> dict[str, str]:
+    """All of `index_meta`."""
+    return dict(db.execute(f"SELECT key, value FROM {_META}").fetchall())
+
+
+def count(db: DuckDBPyConnection, name: str) -> int:
+    """How many rows a table has."""
+    row = db.execute(f"SELECT count(*) FROM {name}").fetchone()
+    return int(row[0]) if row else 0
+
+
+def bodies(db: DuckDBPyConnection, shas: Sequence[str]) -> dict[str, str]:
+    """The messages of commits without their subjects."""
+    found = db.execute("SELECT sha, body FROM commits WHERE sha IN (SELECT unnest($1::VARCHAR[]))", [list(shas)])
+    return dict(found.fetchall())
+
+
+def replace_skipped(db: DuckDBPyConnection, sources: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Put `rows` in place of what `skipped` had of these sources."""
+    db.execute("DELETE FROM skipped WHERE source IN (SELECT unnest($1::VARCHAR[]))", [list(sources)])
+    add(db, "skipped", rows)
+
+
+def count_skipped(db: DuckDBPyConnection) -> dict[str, str]:
+    """How much was left out, and how much was read by a guess."""
+    query = "SELECT count(*) FILTER (severity = 'skipped'), count(*) FILTER (severity = 'warning') FROM skipped"
+    row = db.execute(query).fetchone() or (0, 0)
+    return {"skipped": str(row[0]), "warnings": str(row[1])}
+
+
+def stored_commits(db: DuckDBPyConnection) -> Iterator[Row]:
+    """Every commit, newest first: sha, parents, authored and committed in seconds, subject, body, author, changes.
+
+    Changes are a list of (status, path, old path), None for a commit without files.
+    """
+    cursor = db.cursor()
+    cursor.execute(
+        "SELECT c.sha, c.parents, epoch(c.authored_at)::BIGINT, epoch(c.committed_at)::BIGINT, c.subject, c.body,"
+        " c.author, f.changes FROM commits AS c LEFT JOIN (SELECT sha, list((status, path, old_path)) AS changes"
+        " FROM commit_files GROUP BY sha) AS f USING (sha) ORDER BY c.committed_at DESC, c.sha"
+    )
+    while rows := cursor.fetchmany(BATCH):
+        yield from rows

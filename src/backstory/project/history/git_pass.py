@@ -1,0 +1,204 @@
+"""Git's part of the history, in one pass of `git log`: rows, documents for search, and what was backed out.
+
+The pass goes on from the commit that was read last where HEAD still has it behind it, and begins anew after a rebase,
+a force-push or a change of what can be read. Commits stream by in chunks; nothing here grows with the history but the
+ids and the file names of a few.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from backstory.history import build
+from backstory.index import documents
+from backstory.project.history import backed_out
+from backstory.project.opened import Project
+from backstory.records.times import MICROS
+from backstory.sources.git.head import head_id
+from backstory.sources.git.log import Change, Commit, commits, is_ancestor
+from backstory.sources.git.run import git
+from backstory.sources.reverts import Revert, find
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+CHUNK = 2_000
+COMMIT = "commit"
+# Files of a commit that search knows; one that touches more is about no file in particular.
+MOST_PATHS = 200
+# Room for documents where git did not say how many there will be.
+_PLENTY = 1 << 30
+_REMOTE = re.compile(r"[/:]([^/:]+/[^/:]+?)(?:\.git)?/*$")
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What a pass reads: the head, and a hash of all else that its content depends on. `head` is "" without commits."""
+
+    head: str
+    shape: str
+    repository: str
+
+    @property
+    def signature(self) -> str:
+        """Both in one text."""
+        return f"{self.shape} {self.head}"
+
+    def since(self, root: str, known: str) -> str | None:
+        """The head from which a pass may go on that last saw the signature `known`; None to begin anew."""
+        shape, _, head = known.partition(" ")
+        if not head or shape != self.shape or not self.head:
+            return None
+        return head if head == self.head or is_ancestor(root, head, self.head) else None
+
+
+def ground(project: Project) -> Ground:
+    """What can be read of git now."""
+    places = project.config.places
+    if not places.git_dir:
+        return Ground("", "none", "")
+    head = head_id(places.git_dir, places.common_dir, project.root) or ""
+    url = git(["config", "--get", "remote.origin.url"], project.root).out.decode("utf-8", "replace").strip()
+    match = _REMOTE.search(url)
+    repository = match[1] if match else ""
+    try:
+        with open(f"{places.common_dir}/shallow", "rb") as file:
+            cut = file.read()
+    except OSError:
+        cut = b""
+    shape = blake2b(cut + repository.encode() + b"2", digest_size=6).hexdigest()
+    return Ground(head, shape, repository)
+
+
+class Pass:
+    """One pass over commits, newest first, that feeds tables, documents and the search for reverts."""
+
+    def __init__(
+        self,
+        project: Project,
+        now: Ground,
+        *,
+        tables: DuckDBPyConnection | None = None,
+        index: sqlite3.Connection | None = None,
+        reverts: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        self.project, self.now, self.tables, self.index, self.reverts = project, now, tables, index, reverts
+        self.progress = progress
+        self.names = backed_out.FileNames()
+        self.found: list[Revert] = []
+        # Whether a commit says that it takes another back, where the search itself is not part of this pass.
+        self.claimed = False
+        self.seen = 0
+        self._body = ""
+
+    def run(self, stream: Iterable[Commit], total: int) -> None:
+        """Read `stream`, which has `total` commits; 0 where that is not known."""
+        first = documents.next_rowid(self.index, COMMIT) if self.index is not None else 0
+        passing = self._chunks(iter(stream), first + (total or _PLENTY))
+        if self.reverts:
+            self.found = list(find(passing, lambda _: self._body, repository=self.now.repository))
+        else:
+            for commit in passing:
+                self.claimed = self.claimed or backed_out.claims(commit, self.now.repository)
+
+    def _chunks(self, stream: Iterator[Commit], top: int) -> Iterator[Commit]:
+        """Pass the commits on; what was read is written chunk by chunk."""
+        while chunk := list(islice(stream, CHUNK)):
+            for commit in chunk:
+                if self.reverts:
+                    self.names.see(commit)
+                    self._body = commit.body
+                yield commit
+            self.seen += len(chunk)
+            if self.tables is not None:
+                build.add(self.tables, "commits", map(_commit_row, chunk))
+                build.add(self.tables, "commit_files", (row for commit in chunk for row in _file_rows(commit)))
+            if self.index is not None:
+                # Newer documents have higher numbers, and full text wants each chunk in rising order.
+                _in_transaction(self.index, chunk, top - self.seen)
+            if self.progress is not None:
+                self.progress(self.seen, top)
+
+
+def _in_transaction(db: sqlite3.Connection, chunk: list[Commit], first: int) -> None:
+    """Each chunk by itself: another process that records something must not wait for the whole history."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        documents.append_many(db, map(_document, reversed(chunk)), first=first)
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def read(project: Project, now: Ground, since: str | None, work: Pass) -> None:
+    """Run `work` over what git has since a head, or over all of it."""
+    if not now.head or since == now.head:
+        return
+    stream = commits(project.root, include=now.head, exclude=since, messages=True)
+    counted = _Count(project.root, now.head, since)
+    # git walks the history before it says the first word: the count is made in that time.
+    opening = next(stream, None)
+    if opening is not None:
+        work.run(_again(opening, stream), counted.result())
+
+
+def reread(db: DuckDBPyConnection, work: Pass, total: int) -> None:
+    """Run `work` over the commits that a history holds."""
+    work.run(map(_commit_of, build.stored_commits(db)), total)
+
+
+class _Count:
+    """How many commits there are, asked in a thread of its own."""
+
+    def __init__(self, root: str, head: str, since: str | None) -> None:
+        self._args = ["rev-list", "--count", head, *([f"^{since}"] if since else []), "--"]
+        self._root, self._count = root, 0
+        self._thread = threading.Thread(target=self._ask, daemon=True)
+        self._thread.start()
+
+    def _ask(self) -> None:
+        out = git(self._args, self._root).out.strip()
+        self._count = int(out) if out.isdigit() else 0
+
+    def result(self) -> int:
+        self._thread.join()
+        return self._count
+
+
+def _again(first: Commit, rest: Iterator[Commit]) -> Iterator[Commit]:
+    yield first
+    yield from rest
+
+
+def _commit_row(commit: Commit) -> build.Row:
+    return (
+        commit.sha, list(commit.parents), commit.author, commit.author_time * MICROS, commit.time * MICROS,
+        commit.subject, commit.body, len(commit.parents) > 1, len(commit.changes) if commit.changes_known else None,
+    )  # fmt: skip
+
+
+def _file_rows(commit: Commit) -> Iterator[build.Row]:
+    for change in commit.changes:
+        yield commit.sha, change.path, change.status, change.old_path, None, None
+
+
+def _document(commit: Commit) -> documents.Row:
+    paths = [path for change in commit.changes[:MOST_PATHS] for path in (change.path, change.old_path) if path]
+    return COMMIT, commit.sha, COMMIT, commit.author_time * MICROS, commit.subject, commit.body, paths
+
+
+def _commit_of(row: build.Row) -> Commit:
+    sha, parents, authored, committed, subject, body, author, changes = row
+    known = tuple(Change(status, path, old) for status, path, old in changes or ())
+    return Commit(sha, tuple(parents), committed, authored, subject, known, author=author, body=body)

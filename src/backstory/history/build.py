@@ -111,6 +111,19 @@ def count_skipped(db: DuckDBPyConnection) -> dict[str, str]:
     return {"skipped": str(row[0]), "warnings": str(row[1])}
 
 
+def count_lines(db: DuckDBPyConnection, counts: Iterable[tuple[str, str, int | None, int | None]]) -> None:
+    """Fill the line counts of `commit_files` from (commit, path, added, removed)."""
+    source = iter(counts)
+    while batch := list(islice(source, BATCH)):
+        shas, paths, added, removed = (list(column) for column in zip(*batch, strict=True))
+        db.execute(
+            "UPDATE commit_files AS f SET lines_added = c.a, lines_removed = c.r FROM (SELECT unnest($1::VARCHAR[]) AS"
+            " s, unnest($2::VARCHAR[]) AS p, unnest($3::BIGINT[]) AS a, unnest($4::BIGINT[]) AS r) AS c"
+            " WHERE f.sha = c.s AND f.path = c.p",
+            [shas, [_text(path) for path in paths], added, removed],
+        )
+
+
 def stored_commits(db: DuckDBPyConnection) -> Iterator[Row]:
     """Every commit, newest first: sha, parents, authored and committed in seconds, subject, body, author, changes.
 

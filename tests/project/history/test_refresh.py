@@ -287,3 +287,23 @@ def test_it_is_current_until_something_changes(sources: Sources) -> None:
             assert not is_current(project)
             refresh(project)
             assert is_current(project)
+
+
+def test_line_counts_come_when_the_settings_ask_for_them(sources: Sources) -> None:
+    sources.commit("Grow", src__upload_py="def upload():\n    a = 1\n    b = 2\n")
+    sources.git("mv", "src/upload.py", "src/sent.py")
+    sources.put("image.bin", "")
+    (sources.root / "image.bin").write_bytes(b"\0\1\2" * 50)
+    sources.commit("Move it, and add a picture")
+    sources.refresh()
+    query = "SELECT f.path, lines_added, lines_removed FROM commit_files AS f JOIN commits AS c USING (sha) WHERE {}"
+    assert sources.rows(query.format("c.subject = 'Grow'")) == [("src/upload.py", None, None)]
+    marker = sources.root / ".backstory" / "project.toml"
+    marker.write_text(marker.read_text(encoding="utf-8") + "\n[history]\nline_counts = true\n", encoding="utf-8")
+    sources.refresh()
+    assert sources.rows(query.format("c.subject = 'Grow'")) == [("src/upload.py", 2, 1)]
+    moved = sources.rows(query.format("c.subject LIKE 'Move%' ORDER BY 1"))
+    assert ("src/sent.py", 0, 0) in moved and ("image.bin", None, None) in moved
+    counted = sources.hashes()
+    sources.refresh(rebuild=True)
+    assert sources.hashes() == counted

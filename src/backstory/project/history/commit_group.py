@@ -49,6 +49,7 @@ def refresh(
     )
     if tables is not None:
         git_pass.read(project, ground, since_tables, work)
+        git_pass.count_lines(project, ground, since_tables, history)
     if index is not None:
         seen = work if together else _catch_up(project, ground, history, since_index, progress)
         _write_reverts(project, ground, history, seen)

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 CHUNK = 2_000
 COMMIT = "commit"
+# Raise when commits are read or reverts are found in another way: all is then read again.
+_RULES = 1
 # Files of a commit that search knows; one that touches more is about no file in particular.
 MOST_PATHS = 200
 # Room for documents where git did not say how many there will be.
@@ -75,7 +77,8 @@ def ground(project: Project) -> Ground:
             cut = file.read()
     except OSError:
         cut = b""
-    shape = blake2b(cut + repository.encode() + b"2", digest_size=6).hexdigest()
+    counted = project.config.settings.line_counts
+    shape = blake2b(cut + f"{repository} {counted} {_RULES}".encode(), digest_size=6).hexdigest()
     return Ground(head, shape, repository)
 
 
@@ -151,6 +154,15 @@ def read(project: Project, now: Ground, since: str | None, work: Pass) -> None:
     opening = next(stream, None)
     if opening is not None:
         work.run(_again(opening, stream), counted.result())
+
+
+def count_lines(project: Project, now: Ground, since: str | None, db: DuckDBPyConnection) -> None:
+    """Add line counts to the files of the commits since a head, where the settings ask for them."""
+    if not project.config.settings.line_counts or not now.head or since == now.head:
+        return
+    from backstory.sources.git.line_counts import line_counts
+
+    build.count_lines(db, line_counts(project.root, now.head, since))
 
 
 def reread(db: DuckDBPyConnection, work: Pass, total: int) -> None:

@@ -27,7 +27,7 @@ _FORMAT = "--format=%H%x00%P%x00%ct%x00%at%x00%s"
 _MESSAGES = "%x00%an%x00%b"
 _LONGEST_STATUS = 4  # R100
 # A person's settings must not change what is read, nor start a program (log.showSignature runs gpg).
-_PLAIN = [
+PLAIN = [
     "--encoding=UTF-8",
     "--no-color",
     "--no-ext-diff",
@@ -108,7 +108,7 @@ def commits(
     seen = 0
     for names in _ways_to_name_files(_partial_filters(root)):
         form = _FORMAT + _MESSAGES if messages else _FORMAT
-        args = ["log", "--topo-order", *_PLAIN, *names, form, *bound, *revisions, "--"]
+        args = ["log", "--topo-order", *PLAIN, *names, form, *bound, *revisions, "--"]
         try:
             with closing(_read(args, root, 6 if messages else 4)) as stream:
                 for commit in islice(stream, seen, None):
@@ -195,7 +195,7 @@ def branch_files(root: str) -> tuple[str, ...]:
     if not revisions:
         return ()
     names = ["--root", "--name-only", "--no-renames", "--format="]
-    result = git(["log", f"--max-count={_BRANCH_LIMIT}", *_PLAIN, *names, *revisions, "--"], root)
+    result = git(["log", f"--max-count={_BRANCH_LIMIT}", *PLAIN, *names, *revisions, "--"], root)
     paths = result.out.decode("utf-8", "surrogateescape").split("\0")
     return tuple(sorted(set(paths) - {""})) if result.code == 0 else ()
 
@@ -289,6 +289,12 @@ def _boundary(common_dir: str) -> frozenset[str]:
             return frozenset(file.read().split())
     except FileNotFoundError:
         return frozenset()
+
+
+def lines_of(args: list[str], root: str) -> Generator[str]:
+    """The NUL-terminated fields of what git prints; `GitFailed` when it breaks off."""
+    with closing(_stream(args, root)) as stream:
+        yield from _tokens(stream)
 
 
 def _read(args: list[str], root: str, fields: int) -> Generator[Commit]:

@@ -6,7 +6,9 @@ A measure counts where a record carries both sides. Of minutes the prediction is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -35,7 +37,7 @@ _PAIRS = f"""
 """
 
 
-class Miss(NamedTuple):
+class Miss(msgspec.Struct, frozen=True):
     """One record and measure. `ratio` is None where nothing was predicted."""
 
     ticket: str
@@ -48,7 +50,7 @@ class Miss(NamedTuple):
     ratio: float | None
 
 
-class Spread(NamedTuple):
+class Spread(msgspec.Struct, frozen=True):
     """The records of one ticket, model or month (`name`), or of all: ratios at the quartiles, hits within a quarter."""
 
     by: str
@@ -62,7 +64,7 @@ class Spread(NamedTuple):
     mean_off: float
 
 
-class Words(NamedTuple):
+class Words(msgspec.Struct, frozen=True):
     """How often a predicted complexity turned out as which one."""
 
     predicted: str
@@ -70,7 +72,7 @@ class Words(NamedTuple):
     records: int
 
 
-class Grade(NamedTuple):
+class Grade(msgspec.Struct, frozen=True):
     """The whole answer. `records` are all run records, `both` those that carry both sides, by measure."""
 
     records: int

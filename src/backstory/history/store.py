@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _POINTER = "current.json"
 _SUFFIX = ".duckdb"
+# The caller's.
+_LOCK = "lock"
 _NAME = "history-"
 _BUILDING = "building-"
 _TRIES = 20
@@ -136,12 +138,16 @@ class Building:
 
 
 def forget(folder: str) -> None:
-    """Delete the history: it is made again by the next refresh."""
+    """Delete the history and all that was kept beside it: it is made again by the next refresh."""
     if not was_used(folder):
         return
-    _unlink(os.path.join(folder, _POINTER))
-    _sweep_old(folder, "")
-    _sweep_unfinished(folder)
+    # The pointer first: without it nothing else is found. Whoever holds the lock goes on holding it.
+    for name in [_POINTER, *_names(folder)]:
+        path = os.path.join(folder, name)
+        if os.path.isdir(path):
+            _remove_folder(path)
+        elif name != _LOCK:
+            _unlink(path)
 
 
 def _random() -> str:

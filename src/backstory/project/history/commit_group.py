@@ -69,7 +69,7 @@ def _catch_up(
     """Give search the commits that the history has already."""
     again = Pass(project, ground, index=project.db, reverts=since is None, progress=progress)
     if since is None:
-        git_pass.reread(history, again, build.count(history, "commits"))
+        git_pass.reread(history, again)
     else:
         git_pass.read(project, ground, since, again)
     return again
@@ -80,7 +80,7 @@ def _write_reverts(project: Project, ground: Ground, history: DuckDBPyConnection
         return
     if not seen.reverts:
         seen = Pass(project, ground, reverts=True)
-        git_pass.reread(history, seen, 0)
+        git_pass.reread(history, seen)
     originals = sorted({found.original_sha for found in seen.found if found.original_sha})
     bodies = build.bodies(history, originals)
     kept = computed.patches(project.db, backed_out.SOURCE)

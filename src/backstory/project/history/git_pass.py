@@ -165,9 +165,12 @@ def count_lines(project: Project, now: Ground, since: str | None, db: DuckDBPyCo
     build.count_lines(db, line_counts(project.root, now.head, since))
 
 
-def reread(db: DuckDBPyConnection, work: Pass, total: int) -> None:
-    """Run `work` over the commits that a history holds."""
-    work.run(map(_commit_of, build.stored_commits(db)), total)
+def reread(db: DuckDBPyConnection, work: Pass) -> None:
+    """Run `work` over the commits that a history holds, in git's own order: it finds what a pass over git finds."""
+    if not work.now.head:
+        return
+    order = git(["rev-list", "--topo-order", work.now.head, "--"], work.project.root).out.decode("ascii").split()
+    work.run(map(_commit_of, build.stored_commits(db, order)), len(order))
 
 
 class _Count:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -34,6 +35,8 @@ from backstory.project.refresh import bring_up_to_date
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+    from backstory.project.history.meaning import Meaning
 
 Progress = Callable[[str, int, int], None]
 
@@ -92,8 +95,13 @@ class _Work:
         return self.reads[group]
 
 
-def refresh(project: Project, *, rebuild: bool = False, progress: Progress | None = None) -> Refreshed:
-    """Bring history and search up to date; from nothing with `rebuild`. One at a time: a second one waits."""
+def refresh(
+    project: Project, *, rebuild: bool = False, progress: Progress | None = None, meaning: Meaning | None = None
+) -> Refreshed:
+    """Bring history and search up to date; from nothing with `rebuild`. One at a time: a second one waits.
+
+    With `meaning` the vectors are brought up to date too.
+    """
     started = time.perf_counter()
     folder = project.config.places.history_dir
     with lock.held(folder, _LOCK_SECONDS):
@@ -103,7 +111,7 @@ def refresh(project: Project, *, rebuild: bool = False, progress: Progress | Non
             inputs.forget(project.db)
         pointer = store.current(folder)
         work = _work(project, pointer)
-        groups = _bring(work, folder, pointer, progress)
+        groups, notes = _bring(work, folder, pointer, progress, meaning)
         now = store.current(folder)
     assert now is not None
     meta = now.meta
@@ -114,6 +122,7 @@ def refresh(project: Project, *, rebuild: bool = False, progress: Progress | Non
         skipped=int(meta["skipped"]),
         warnings=int(meta["warnings"]),
         seconds=round(time.perf_counter() - started, 3),
+        notes=notes,
     )
 
 
@@ -133,15 +142,21 @@ def _work(project: Project, pointer: store.Pointer | None) -> _Work:
     return _Work(project, ground, inputs.wanted(project, ground), known, inputs.of_index(project.db))
 
 
-def _bring(work: _Work, folder: str, pointer: store.Pointer | None, progress: Progress | None) -> tuple[str, ...]:
-    """Read what is behind into search and history; the groups that were."""
+def _bring(
+    work: _Work,
+    folder: str,
+    pointer: store.Pointer | None,
+    progress: Progress | None,
+    meaning: Meaning | None,
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Read what is behind into search and history; the groups that were, and what has to be said."""
     db = work.project.db
     behind = {group for group in work.wanted if work.behind(group)}
     unindexed = {group for group in inputs.INDEXED if work.unindexed(group)}
     if not behind | unindexed:
         work.wanted["memory"] = memory_rows.signature(db)
-        if not work.behind("memory"):
-            return ()
+        if not work.behind("memory") and (meaning is None or _knows_meaning(work, meaning)):
+            return (), _notes(meaning)
     building = store.Building(folder, pointer)
     with building as history:
         if pointer is None:
@@ -157,11 +172,40 @@ def _bring(work: _Work, folder: str, pointer: store.Pointer | None, progress: Pr
             behind.add("memory")
             _write_memory(history, work.project)
         behind |= theme_group.refresh(history, work.in_history, work.wanted)
-        if behind:
+        new_vectors, notes = _meaning(work, history, folder, progress, meaning)
+        if behind or new_vectors:
             changed = {name for group in behind for name in GROUPS[group][0]} | {"skipped"}
             build.write_meta(history, _facts(work, history), changed if pointer else TABLES)
             building.publish(work.wanted, build.read_meta(history))
-    return tuple(group for group in GROUPS if group in behind | unindexed)
+    return tuple(group for group in GROUPS if group in behind | unindexed), notes
+
+
+def _meaning(
+    work: _Work, history: DuckDBPyConnection, folder: str, progress: Progress | None, meaning: Meaning | None
+) -> tuple[bool, tuple[str, ...]]:
+    """Vectors for what is new, where they are wanted; whether there are new ones, and what has to be said."""
+    if meaning is None or meaning.embedder is None:
+        return False, _notes(meaning)
+    from backstory.project.history.meaning import refresh as refresh_meaning
+
+    changed, note = refresh_meaning(history, folder, meaning, progress)
+    if not note:
+        work.wanted["meaning"] = _meaning_signature(work, meaning)
+    return changed or not note, (note,) if note else ()
+
+
+def _knows_meaning(work: _Work, meaning: Meaning) -> bool:
+    return meaning.embedder is None or work.in_history.get("meaning") == _meaning_signature(work, meaning)
+
+
+def _meaning_signature(work: _Work, meaning: Meaning) -> str:
+    made_from = sorted((group, value) for group, value in work.wanted.items() if group != "meaning")
+    model = meaning.embedder.model_id if meaning.embedder else ""
+    return blake2b(repr((made_from, model, meaning.commits)).encode(), digest_size=12).hexdigest()
+
+
+def _notes(meaning: Meaning | None) -> tuple[str, ...]:
+    return (meaning.note,) if meaning is not None and meaning.note else ()
 
 
 def _commits(work: _Work, history: DuckDBPyConnection, progress: Progress | None) -> None:

@@ -25,7 +25,7 @@ def command(run: Run, groups: tuple[str, ...], as_is: bool) -> None:
     from backstory.project.history.asking import grade
 
     found = grade(up_to_date(run, as_is))
-    run.answer(found._asdict(), lambda: _lines(found, groups or ("model", "month")))
+    run.answer(found, lambda: _lines(found, groups or ("model", "month")))
     if not any(found.both.values()) and not run.as_json:
         tell("No run record carries both a prediction and what it took; `backstory run start --help` says how.")
 

@@ -25,12 +25,12 @@ _FORMATS = ("table", "csv", "json", "markdown")
 @click.option("--format", "form", type=click.Choice(_FORMATS), default="table", help="How to print it (default table).")
 @click.option("--rows", type=Count(1, 1_000_000), default=1_000, metavar="N", help="At most N rows (default 1,000).")
 @click.option("--seconds", type=click.FloatRange(0.1, 3600), default=10.0, metavar="S", help="At most S (default 10).")
-@click.option("--memory", type=Count(32, 65_536), default=256, metavar="MB", help="At most MB (default 256).")
+@click.option("--memory-mb", type=Count(32, 65_536), default=256, metavar="MB", help="At most MB (default 256).")
 @click.option("--schema", is_flag=True, help="Print the tables and what their columns mean.")
 @click.option("--examples", is_flag=True, help="Print ten queries to begin with.")
 @as_it_is
 def command(
-    run: Run, sql: str | None, form: str, rows: int, seconds: float, memory: int, schema: bool, examples: bool,
+    run: Run, sql: str | None, form: str, rows: int, seconds: float, memory_mb: int, schema: bool, examples: bool,
     as_is: bool,
 ) -> None:  # fmt: skip
     """SQL is one SELECT or WITH ... SELECT in DuckDB's dialect; `-` reads it from stdin. It can change nothing."""
@@ -49,7 +49,7 @@ def command(
         )
     from backstory.project.history.asking import Limits, query
 
-    result = query(up_to_date(run, as_is), text, Limits(seconds, rows, memory))
+    result = query(up_to_date(run, as_is), text, Limits(seconds, rows, memory_mb))
     if run.as_json:
         run.json(texts.result_json(result))
     else:

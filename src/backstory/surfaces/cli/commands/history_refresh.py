@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 
 @make("history refresh", "backstory history refresh", "backstory history refresh --rebuild")
 @click.option("--rebuild", is_flag=True, help="Read everything again.")
-def command(run: Run, rebuild: bool) -> None:
+@click.option("--yes", is_flag=True, help="Let a provider of embeddings be paid without a question.")
+def command(run: Run, rebuild: bool, yes: bool) -> None:
     """Reads what changed since the last time. Every other history command does it by itself."""
+    from backstory.project.history.meaning import prepare
     from backstory.project.history.refresh import refresh
-    from backstory.surfaces.cli.asking_history import Counter
+    from backstory.surfaces.cli.asking_history import Counter, approved
 
     project = run.open()
     with Counter() as counter:
-        done = refresh(project, rebuild=rebuild, progress=counter)
+        done = refresh(
+            project, rebuild=rebuild, progress=counter, meaning=prepare(project, lambda cost: approved(cost, yes))
+        )
     run.answer(done, lambda: _lines(done))
 
 

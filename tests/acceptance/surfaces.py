@@ -21,6 +21,10 @@ from tests.acceptance.world import World
 LIVE = ("active", "confirmed", "contested")
 # What an entry has to be like for a surface to show it; "" for surfaces that show figures only.
 PLAIN, STALE, CLASH, WAITING, FIGURES = "plain", "stale", "clash", "waiting", ""
+# Planted entries rest on this ticket; TICKETED surfaces show those that rest on it and are plain.
+TICKETED, TICKET = "ticketed", "parser"
+# All that SQL can show of an entry's text, its standing left out.
+ENTRIES = "SELECT id, summary, detail, rationale, files FROM entries ORDER BY recorded_at DESC"
 
 
 class About(NamedTuple):
@@ -65,6 +69,14 @@ _COMMANDS: dict[str, tuple[str, Callable[[About], list[str]]]] = {
     "conflicts": (CLASH, lambda about: []),
     "review": (WAITING, lambda about: []),
     "export": (PLAIN, lambda about: []),
+    "agent-rule": (FIGURES, lambda about: []),
+    "history query": (PLAIN, lambda about: [ENTRIES]),
+    "history search": (FIGURES, lambda about: about.words.split()),
+    "history themes": (FIGURES, lambda about: []),
+    "history semantic": (FIGURES, lambda about: about.words.split()),
+    "history grade": (FIGURES, lambda about: []),
+    "ticket list": (FIGURES, lambda about: []),
+    "ticket show": (TICKETED, lambda about: [TICKET]),
 }
 # The same commands where they are asked for more than what counts now: all of that must be tagged.
 _WIDENED: dict[str, tuple[str, Callable[[About], list[str]]]] = {
@@ -77,13 +89,14 @@ _WIDENED: dict[str, tuple[str, Callable[[About], list[str]]]] = {
 _TOOLS: dict[str, tuple[str, Callable[[About], dict[str, Any]]]] = {
     "get_project_memory": (PLAIN, lambda about: {}),
     "search_project_memory": (PLAIN, lambda about: {"query": about.words, "limit": 50}),
+    "query_history": (PLAIN, lambda about: {"sql": ENTRIES, "rows": 1000}),
 }
 _HOOKS = {("claude-code", "SessionStart"): PLAIN}
 
 
 def _cli(name: str, args: Callable[[About], list[str]], *more: str) -> Callable[[World, About], str]:
     def ask(world: World, about: About) -> str:
-        said = world.cli(name, *args(about), *more)
+        said = world.cli(*name.split(), *args(about), *more)
         return said.out + said.err
 
     return ask
@@ -108,7 +121,7 @@ def _hook(client: str, event: str) -> Callable[[World, About], str]:
 def _of_cli() -> Iterator[Surface]:
     named = [(name, *_COMMANDS[name]) for name, command in COMMANDS.items() if command.reads and name in _COMMANDS]
     for name, shows, args in [*named, *((name, *found) for name, found in _WIDENED.items())]:
-        command = name.split()[0]
+        command = name if name in COMMANDS else name.split()[0]
         if command == "export":
             for form in FORMATS:
                 yield Surface(f"cli {name} --format {form}", shows, _cli(command, args, "--format", form))
@@ -140,7 +153,9 @@ def without_adapter() -> list[str]:
 
 def plant(world: World, name: str, words: str, path: str, issue: str, mark: str, *more: str) -> Planted:
     """A decision of an agent with `words` and `mark` in it, on a file and an issue."""
-    id_ = world.say("decide", f"{words} by way of {mark}", "-f", path, "--issue", issue, *more, session=f"s-{name}")
+    world.put(f"tickets/{TICKET}.md", "# Make the parser fast\n")
+    said = [f"{words} by way of {mark}", "-f", path, "--issue", issue, "--ticket", TICKET]
+    id_ = world.say("decide", *said, *more, session=f"s-{name}")
     return Planted(mark, About(words, id_, path, issue))
 
 
@@ -158,7 +173,7 @@ def plant_controls(world: World, words: str, path: str, issue: str, marks: Itera
     id_ = next(id_ for id_, view in world.entries().items() if waiting in view["summary"])
     found[WAITING] = Planted(waiting, About(words, id_, path, issue))
     # Last, so that it is among the newest, which a brief has room for.
-    found[PLAIN] = plant(world, PLAIN, words, path, issue, plain)
+    found[PLAIN] = found[TICKETED] = plant(world, PLAIN, words, path, issue, plain)
     return found
 
 

@@ -147,9 +147,9 @@ WARNING = "run `backstory verify`"
 
 def ask_everything(world: World, id_: str) -> dict[str, Said]:
     """Every reading command, what it said."""
-    args = {"search": ["alpha"], "why": ["README.md"], "show": [id_], "case": [id_]}
+    args = {"search": ["alpha"], "why": ["README.md"], "show": [id_], "case": [id_], "ticket show": ["none"]}
     reading = [name for name, command in COMMANDS.items() if command.reads]
-    return {name: world.cli(name, *args.get(name, [])) for name in reading}
+    return {name: world.cli(*name.split(), *args.get(name, [])) for name in reading}
 
 
 @pytest.mark.parametrize("setting", ["uncommitted", "committed"])

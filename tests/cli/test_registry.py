@@ -11,7 +11,7 @@ import backstory.surfaces.cli.commands as package
 from backstory.records.registry import KINDS
 from backstory.surfaces.cli import reference
 from backstory.surfaces.cli.main import group
-from backstory.surfaces.cli.registry import ALIASES, COMMANDS, SECTIONS, find, nearest
+from backstory.surfaces.cli.registry import ALIASES, COMMANDS, GROUPS, SECTIONS, below, find, full_name, nearest
 
 from .conftest import Cli
 
@@ -19,7 +19,16 @@ from .conftest import Cli
 READING = {
     "status": [], "doctor": [], "brief": [], "search": ["WAL"], "why": ["src/store.py"], "show": ["ID"],
     "timeline": [], "case": ["#717"], "stale": [], "conflicts": [], "review": [], "export": [], "verify": [],
+    "ticket list": [], "ticket show": ["kept"],
 }  # fmt: skip
+
+
+def prepared(cli: Cli) -> str:
+    """An entry, a case and a ticket for the reading commands; the entry's id."""
+    id_ = cli.record("decide", "Use WAL mode", "-f", "src/store.py")
+    cli("observe", "#717", "it is slow")
+    cli("ticket", "new", "Kept")
+    return id_
 
 
 def loaded(name: str) -> click.Command:
@@ -32,7 +41,7 @@ def loaded(name: str) -> click.Command:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_command_bears_its_name_and_the_help_of_the_registry(name: str) -> None:
     made = loaded(name)
-    assert made.name == name
+    assert made.name == name.rsplit(maxsplit=1)[-1]
     assert made.get_short_help_str(200) == COMMANDS[name].help
     assert not COMMANDS[name].help.endswith(".")
     assert COMMANDS[name].section in SECTIONS
@@ -40,7 +49,7 @@ def test_each_command_bears_its_name_and_the_help_of_the_registry(name: str) -> 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_help_of_each_command_shows_an_example(name: str, cli: Cli) -> None:
-    text = cli(name, "--help").stdout
+    text = cli(*name.split(), "--help").stdout
     assert f"backstory {name}" in text.split("Examples:")[1]
     assert all(len(line) <= 80 for line in text.split("Examples:")[0].splitlines())
 
@@ -57,10 +66,55 @@ def test_every_kind_has_a_recording_command() -> None:
 
 def test_other_names_lead_to_commands_that_exist_and_are_not_listed() -> None:
     for name, target in ALIASES.items():
-        assert name not in COMMANDS
-        assert find(name) is COMMANDS[target]
+        assert name not in COMMANDS and name not in GROUPS
+        assert full_name(name) == target
+        assert find(name) is COMMANDS.get(target)
     assert nearest("serch") == "search"
     assert nearest("xyzzy") == ""
+
+
+def test_a_group_is_the_first_word_of_its_commands_and_no_command_itself() -> None:
+    assert set(GROUPS) == {name.split()[0] for name in COMMANDS if " " in name}
+    assert not GROUPS.keys() & COMMANDS.keys()
+    assert below("ticket") == ["new", "list", "show"]
+    assert not [name for name in below() if " " in name]
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_the_help_of_a_group_lists_its_commands_with_an_example_of_each(name: str, cli: Cli) -> None:
+    text = cli(name, "--help").stdout
+    assert text == cli(name).stdout == cli(name, "--project", ".").stdout
+    for one in below(name):
+        assert f"  {one} " in text and COMMANDS[f"{name} {one}"].help in text
+        assert f"  backstory {name} {one}" in text.split("Examples:")[1]
+    assert all(len(line) <= 80 for line in text.split("Examples:")[0].splitlines())
+
+
+def test_an_unknown_command_of_a_group_is_one_clear_sentence_with_the_nearest_name(cli: Cli) -> None:
+    for words, near in (
+        (["ticket", "shwo"], "ticket show"), (["tiket"], "ticket"), (["finish"], "run finish"),
+        (["ticket", "creat"], "ticket new"), (["tickets", "lst"], "ticket list"),
+    ):  # fmt: skip
+        said = cli(*words, code=2).stderr.splitlines()
+        named = " ".join(words).replace("tickets", "ticket")
+        assert said == [f"backstory: There is no command '{named}'.", f"  Did you mean `backstory {near}`?"]
+    far = cli("ticket", "xyzzy", "--json", code=2).stderr
+    assert json.loads(far)["error"]["hint"] == "`backstory ticket --help` lists the commands."
+    assert cli("tickets", "ls").exit_code == 0
+
+
+def test_the_options_of_a_group_count_for_what_follows(cli: Cli, tmp_path: Path) -> None:
+    elsewhere = Cli(tmp_path, cli.monkeypatch)
+    here = ["--project", str(cli.folder)]
+    one = elsewhere("ticket", "list", *here, "--json").stdout
+    assert json.loads(one)["command"] == "ticket list"
+    assert (
+        one
+        == elsewhere("ticket", *here, "--json", "list").stdout
+        == elsewhere(*here, "ticket", "--json", "list").stdout
+    )
+    assert one == elsewhere("--project", "/nowhere", "ticket", *here, "list", "--json").stdout
+    elsewhere("ticket", "list", code=3)
 
 
 def test_help_lists_all_commands_without_importing_one() -> None:
@@ -71,9 +125,9 @@ def test_help_lists_all_commands_without_importing_one() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    for item in COMMANDS.values():
-        assert f"  {item.name} " in done.stdout
-        assert item.help in done.stdout
+    for name in below():
+        assert f"  {name} " in done.stdout
+        assert (COMMANDS[name].help if name in COMMANDS else GROUPS[name]) in done.stdout
 
 
 def test_no_arguments_show_the_help(cli: Cli) -> None:
@@ -86,11 +140,10 @@ def test_the_reading_commands_here_are_those_of_the_registry() -> None:
 
 @pytest.mark.parametrize("name", READING)
 def test_each_reading_command_answers_in_json_of_one_shape(name: str, cli: Cli) -> None:
-    id_ = cli.record("decide", "Use WAL mode", "-f", "src/store.py")
-    cli("observe", "#717", "it is slow")
+    id_ = prepared(cli)
     args = [id_ if arg == "ID" else arg for arg in READING[name]]
-    behind = cli(name, *args, "--json").stdout
-    before = cli("--json", name, *args).stdout
+    behind = cli(*name.split(), *args, "--json").stdout
+    before = cli("--json", *name.split(), *args).stdout
     body = json.loads(behind)
     assert list(body) == ["backstory", "command", "data"]
     assert (body["backstory"], body["command"]) == (1, name)
@@ -101,13 +154,12 @@ def test_each_reading_command_answers_in_json_of_one_shape(name: str, cli: Cli) 
 
 @pytest.mark.parametrize("name", READING)
 def test_a_reading_command_names_its_project_by_an_option_before_or_behind(name: str, cli: Cli, tmp_path: Path) -> None:
-    id_ = cli.record("decide", "Use WAL mode", "-f", "src/store.py")
-    cli("observe", "#717", "it is slow")
+    id_ = prepared(cli)
     args = [id_ if arg == "ID" else arg for arg in READING[name]]
     elsewhere = Cli(tmp_path, cli.monkeypatch)
-    elsewhere(name, *args, code=3)
-    behind = elsewhere(name, *args, "--project", str(cli.folder)).stdout
-    before = elsewhere("--project", str(cli.folder), name, *args).stdout
+    elsewhere(*name.split(), *args, code=3)
+    behind = elsewhere(*name.split(), *args, "--project", str(cli.folder)).stdout
+    before = elsewhere("--project", str(cli.folder), *name.split(), *args).stdout
     if name != "doctor":
         assert before == behind
 
@@ -125,6 +177,9 @@ def test_completion_offers_commands_and_options(process, cli: Cli) -> None:  # t
 
     assert "plain,decide" in offered("backstory dec", 1)
     assert "plain,--why" in offered("backstory decide --w", 2)
+    assert "plain,ticket" in offered("backstory tic", 1)
+    assert "plain,show" in offered("backstory ticket sh", 2)
+    assert "plain,--state" in offered("backstory ticket list --st", 3)
 
 
 def test_version_and_name_are_those_of_the_package() -> None:
@@ -137,9 +192,8 @@ def test_version_and_name_are_those_of_the_package() -> None:
 
 def test_the_reference_holds_every_command_and_every_shape() -> None:
     text = "\n".join(reference.commands())
-    for item in COMMANDS.values():
-        assert f"### backstory {item.name}\n\n{item.help}.\n" in text
-        assert f"Usage: backstory {item.name} " in text
+    for name in (*COMMANDS, *GROUPS):
+        assert f"### {name}\n\n```text\nUsage: backstory {name} " in text
     shapes = "\n".join(reference.shapes())
     assert "| `timeline` | a list of `View` |" in shapes
     assert "- `stale_reasons`: list of text" in shapes
@@ -148,9 +202,8 @@ def test_the_reference_holds_every_command_and_every_shape() -> None:
 
 @pytest.mark.parametrize("name", READING)
 def test_the_json_of_each_reading_command_has_the_fields_of_its_documented_shape(name: str, cli: Cli) -> None:
-    id_ = cli.record("decide", "Use WAL mode", "-f", "src/store.py")
-    cli("observe", "#717", "it is slow")
-    data = cli.json(name, *(id_ if arg == "ID" else arg for arg in READING[name]))
+    id_ = prepared(cli)
+    data = cli.json(*name.split(), *(id_ if arg == "ID" else arg for arg in READING[name]))
     answer = reference.answer_of(name)
     assert answer is not None
     cls, many = answer

@@ -149,9 +149,9 @@ def broken_links(path: Path) -> list[str]:
 
 def load_cli() -> tuple[click.Group, set[str]]:
     from backstory.surfaces.cli.main import group
-    from backstory.surfaces.cli.registry import COMMANDS
+    from backstory.surfaces.cli.registry import below
 
-    return group, set(COMMANDS)
+    return group, set(below())
 
 
 @pytest.mark.parametrize("name", INSTRUCTIONS)

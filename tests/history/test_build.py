@@ -99,7 +99,7 @@ def test_any_text_is_kept(rows: list[tuple[str, str | None]]) -> None:
     assert found == [tuple(map(_kept, row)) for row in rows]
 
 
-def test_stored_commits_come_newest_first_with_their_changes(db: duckdb.DuckDBPyConnection) -> None:
+def test_stored_commits_come_in_the_order_asked_for_with_their_changes(db: duckdb.DuckDBPyConnection) -> None:
     second = 1_000_000
     build.add(
         db,
@@ -119,8 +119,9 @@ def test_stored_commits_come_newest_first_with_their_changes(db: duckdb.DuckDBPy
             ("b" * 40, "z.py", "A", None, None, None),
         ],
     )
-    rows = list(build.stored_commits(db))
+    rows = list(build.stored_commits(db, ["c" * 40, "b" * 40, "a" * 40, "e" * 40]))
     assert [row[4] for row in rows] == ["empty", "second", "first"]
+    assert [row[4] for row in build.stored_commits(db, ["a" * 40, "c" * 40])] == ["first", "empty"]
     sha, parents, authored, committed, _, body, author, changes = rows[1]
     assert (sha, parents, authored, committed, body, author) == ("b" * 40, ["a" * 40], 15, 20, "why", "Bob")
     assert sorted(map(tuple, changes)) == [("A", "z.py", None), ("R", "y.py", "x.py")]

@@ -96,7 +96,10 @@ def test_complexity_is_compared_word_by_word(db: duckdb.DuckDBPyConnection) -> N
         {"predicted_complexity": "", "complexity": "large"},
     )
     found = grade(db)
-    assert [tuple(words) for words in found.complexity] == [("small", "large", 2), ("small", "small", 1)]
+    assert [(one.predicted, one.actual, one.records) for one in found.complexity] == [
+        ("small", "large", 2),
+        ("small", "small", 1),
+    ]
     assert found.both["complexity"] == 3
 
 

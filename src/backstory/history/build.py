@@ -124,16 +124,23 @@ def count_lines(db: DuckDBPyConnection, counts: Iterable[tuple[str, str, int | N
         )
 
 
-def stored_commits(db: DuckDBPyConnection) -> Iterator[Row]:
-    """Every commit, newest first: sha, parents, authored and committed in seconds, subject, body, author, changes.
+def stored_commits(db: DuckDBPyConnection, order: Sequence[str]) -> Iterator[Row]:
+    """The commits in an order: sha, parents, authored and committed in seconds, subject, body, author, changes.
 
     Changes are a list of (status, path, old path), None for a commit without files.
     """
     cursor = db.cursor()
+    cursor.execute("CREATE OR REPLACE TEMP TABLE wanted (sha VARCHAR, place BIGINT)")
+    for start in range(0, len(order), BATCH):
+        cursor.execute(
+            "INSERT INTO wanted SELECT unnest($1::VARCHAR[]), $2 + generate_subscripts($1, 1)",
+            [list(order[start : start + BATCH]), start],
+        )
     cursor.execute(
         "SELECT c.sha, c.parents, epoch(c.authored_at)::BIGINT, epoch(c.committed_at)::BIGINT, c.subject, c.body,"
         " c.author, f.changes FROM commits AS c LEFT JOIN (SELECT sha, list((status, path, old_path)) AS changes"
-        " FROM commit_files GROUP BY sha) AS f USING (sha) ORDER BY c.committed_at DESC, c.sha"
+        " FROM commit_files GROUP BY sha) AS f USING (sha) JOIN wanted AS w USING (sha) ORDER BY w.place"
     )
     while rows := cursor.fetchmany(BATCH):
         yield from rows
+    cursor.execute("DROP TABLE wanted")

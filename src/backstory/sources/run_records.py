@@ -124,6 +124,13 @@ def parse_run_record(text: str, item: Found, stem: str | None = None) -> tuple[R
     return RunRecord(stem or shown(item.stem), path, item.attempt, **fields), warnings
 
 
+def stated(text: str) -> frozenset[str]:
+    """The fields and the prose that a text says anything about, whether or not what it says can be read as a value."""
+    page = read_page(text)
+    prose = {"surprises_text": SURPRISES, "dead_ends_text": DEAD_ENDS}
+    return frozenset((*_said(page), *(name for name, names in prose.items() if _all_prose(page, names))))
+
+
 def _typed(
     said: Mapping[str, Field],
     names: Sequence[str],

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from backstory.surfaces.cli.console import PATIENCE_SECONDS
+from backstory.surfaces.cli.console import PATIENCE_SECONDS, tell
 from backstory.surfaces.cli.running import Run
 
 TYPE_CHECKING = False
@@ -61,3 +61,15 @@ class Counter:
     ) -> None:
         if self._shown:
             sys.stderr.write("\r\x1b[K")
+
+
+def approved(cost: Any, yes: bool) -> bool:
+    """Show what embedding costs, and ask whoever sits there; without `--yes` nobody else may say yes."""
+    price = "no price is configured" if cost.dollars is None else f"about ${cost.dollars:.2f}"
+    tell(f"The provider would be sent {cost.texts:,} texts, at most {cost.tokens:,} tokens: {price}.")
+    if yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        tell("Nothing was sent; `--yes` sends it.")
+        return False
+    return click.confirm("Send them?", err=True)

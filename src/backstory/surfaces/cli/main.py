@@ -5,7 +5,6 @@ Commands are imported only when they are used: help and completion read the regi
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 from collections.abc import Sequence
@@ -16,9 +15,10 @@ import click
 from backstory import __version__
 from backstory.errors import BackstoryError
 from backstory.surfaces.cli import console, faults
-from backstory.surfaces.cli.registry import ANY_KIND, COMMANDS, OF_KIND, SECTIONS, find, nearest
+from backstory.surfaces.cli.grouping import HELP, PROGRAM, Registered
+from backstory.surfaces.cli.registry import ANY_KIND, OF_KIND, SECTIONS, rows
 
-PROGRAM = "backstory"
+__all__ = ["PROGRAM", "group", "main", "run"]
 _HELP = """A project's memory of itself: what was decided and why, what was tried and failed, which files bite.
 
 Begin with `backstory init`; then record with `backstory decide "text" --why "reason"`, and read with
@@ -36,40 +36,22 @@ Exit codes: 0 done, 1 findings, 2 usage, 3 no project here, 4 refused,
 """
 
 
-class Commands(click.Group):
-    """A group that reads the registry and imports a command when it is called."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order of the help."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name or other name, imported now."""
-        known = find(cmd_name)
-        if known is None:
-            return None
-        module, _, attribute = known.path.partition(":")
-        made: click.Command = getattr(importlib.import_module(module), attribute)
-        return made
+class Commands(Registered):
+    """The root of all commands."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's, with our words for a name that is none."""
+        """As in every group; `record KIND` is the command of that kind."""
         if args and args[0] == ANY_KIND:
             args = _by_kind(args[1:])
-        if args and find(args[0]) is None and not ctx.resilient_parsing:
-            near = nearest(args[0])
-            hint = f"Did you mean `{PROGRAM} {near}`?" if near else f"`{PROGRAM} --help` lists the commands."
-            raise BackstoryError(f"There is no command {args[0][:60]!r}.", hint=hint)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The commands by section, from the registry."""
         for section, about in SECTIONS.items():
-            rows = [(item.name, item.help) for item in COMMANDS.values() if item.section == section]
             with formatter.section(f"{section} ({about})"):
-                formatter.write_dl(rows, col_max=12)
+                formatter.write_dl(rows(section), col_max=12)
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
         """Run and exit; the same way for the process and for click's test runner."""
@@ -95,7 +77,7 @@ def _by_kind(rest: list[str]) -> list[str]:
     help=_HELP,
     epilog=_EPILOG,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings=HELP,
 )
 @click.option("--project", metavar="PATH", help="A folder of the project (default: the current one).")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")

@@ -9,8 +9,9 @@ from typing import Any
 import click
 import msgspec
 
-from backstory.surfaces.cli.main import PROGRAM, group
-from backstory.surfaces.cli.registry import ALIASES, COMMANDS, SECTIONS
+from backstory.surfaces.cli.grouping import PROGRAM, load
+from backstory.surfaces.cli.main import group
+from backstory.surfaces.cli.registry import ALIASES, COMMANDS, SECTIONS, below, rows
 
 _ANSWERS = "backstory.project.answers"
 # What `data` of a command's JSON is: the type, and whether it is a list of them.
@@ -32,6 +33,11 @@ ANSWERS: dict[str, tuple[str, bool]] = {
     "import": ("backstory.project.importing:Imported", False),
     "verify": ("backstory.project.verifying:Report", False),
     "gc": ("backstory.project.cleaning:Cleaned", False),
+    "ticket new": ("backstory.project.ticket_writing:NewTicket", False),
+    "ticket list": ("backstory.project.ticketing:TicketLine", True),
+    "ticket show": ("backstory.project.ticketing:TicketDetail", False),
+    "run start": ("backstory.project.running_records:RunOutcome", False),
+    "run finish": ("backstory.project.running_records:RunOutcome", False),
 }
 # Every command that records or judges answers with this.
 OUTCOME = "backstory.project.gateway:Outcome"
@@ -47,20 +53,35 @@ def answer_of(name: str) -> tuple[type[msgspec.Struct], bool] | None:
     return getattr(importlib.import_module(module), attribute), many
 
 
+def names(section: str) -> Iterator[str]:
+    """The commands of a section, each group before what is in it."""
+    for name, _ in rows(section):
+        yield name
+        if name not in COMMANDS:
+            yield from (f"{name} {one}" for one in below(name))
+
+
+def usage(name: str) -> str:
+    """The help of the command or group `name` as a terminal of 100 columns shows it."""
+    *above, last = name.split(" ")
+    ctx = click.Context(group, info_name=PROGRAM)
+    for word in above:
+        ctx = click.Context(group, info_name=word, parent=ctx)
+    made = load(name)
+    assert made is not None, name
+    return made.get_help(click.Context(made, info_name=last, parent=ctx, terminal_width=100, max_content_width=100))
+
+
 def commands() -> Iterator[str]:
     """Markdown: each command with its usage, help and options. Lines without line ends."""
-    parent = click.Context(group, info_name=PROGRAM)
     for section, about in SECTIONS.items():
         yield from [f"## {section}: {about}", ""]
-        for item in COMMANDS.values():
-            made = group.get_command(parent, item.name) if item.section == section else None
-            if made is not None:
-                ctx = click.Context(made, info_name=item.name, parent=parent, max_content_width=100)
-                text = made.get_help(ctx).replace(f"\n  {item.help}\n", "\n", 1)
-                yield from [f"### {PROGRAM} {item.name}", "", f"{item.help}.", "", "```text", text, "```", ""]
-                other = sorted(name for name, target in ALIASES.items() if target == item.name)
-                if other:
-                    yield from [f"Other names: {', '.join(f'`{name}`' for name in other)}.", ""]
+        for name in names(section):
+            text = usage(name)
+            yield from [f"### {name}", "", "```text", *(line.rstrip() for line in text.splitlines()), "```", ""]
+            other = sorted(alias for alias, target in ALIASES.items() if target == name)
+            if other:
+                yield from [f"Other names: {', '.join(f'`{alias}`' for alias in other)}.", ""]
 
 
 def shapes() -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The commands by name: the one list that help, completion, the reference in the docs, and tests read.
 
-Nothing is imported from a command until it is used.
+A command of two words, such as `ticket new`, belongs to the group of its first word. Nothing is imported from a
+command until it is used.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Command(NamedTuple):
 
 
 def _command(section: str, name: str, help_: str, *, reads: bool = False, module: str = "") -> tuple[str, Command]:
-    return name, Command(name, f"{_PACKAGE}.{module or name}:command", help_, reads, section)
+    return name, Command(name, f"{_PACKAGE}.{module or name.replace(' ', '_')}:command", help_, reads, section)
 
 
 COMMANDS: dict[str, Command] = dict(
@@ -38,6 +39,7 @@ COMMANDS: dict[str, Command] = dict(
         _command(START, "status", "Show what the memory holds and how it fares", reads=True),
         _command(START, "doctor", "Check that everything around the memory works, and mend it", reads=True),
         _command(START, "mcp", "Serve the memory to an agent over MCP (stdio)"),
+        _command(START, "agent-rule", "Print the rule that makes agents ask first", reads=True, module="agent_rule"),
         _command(START, "completion", "Print the completion script for a shell"),
         _command(RECORD, "decide", "Record a decision and why"),
         _command(RECORD, "tried", "Record what was tried and how it ended"),
@@ -49,6 +51,11 @@ COMMANDS: dict[str, Command] = dict(
         _command(RECORD, "fixed", "Record what fixed an issue, and close its case"),
         _command(RECORD, "lesson", "Record what holds for a library"),
         _command(RECORD, "note", "Record anything else worth a line"),
+        _command(RECORD, "ticket new", "Write a new ticket"),
+        _command(RECORD, "ticket list", "List the tickets of this project", reads=True),
+        _command(RECORD, "ticket show", "Show a ticket with all that belongs to it", reads=True),
+        _command(RECORD, "run start", "Begin the run record of a ticket"),
+        _command(RECORD, "run finish", "Fill in the run record of a ticket"),
         _command(ASK, "brief", "Print the brief that a session starts with", reads=True),
         _command(ASK, "search", "Search the memory", reads=True),
         _command(ASK, "why", "Show everything known about a file", reads=True),
@@ -57,6 +64,12 @@ COMMANDS: dict[str, Command] = dict(
         _command(ASK, "case", "Show an issue with all that belongs to it", reads=True),
         _command(ASK, "stale", "List entries under which the ground has moved", reads=True),
         _command(ASK, "conflicts", "List entries that say different things", reads=True),
+        _command(ASK, "history refresh", "Read tickets, run records, git and pull requests"),
+        _command(ASK, "history query", "Ask the history with one SELECT", reads=True),
+        _command(ASK, "history search", "Search tickets, run records, commits, pull requests", reads=True),
+        _command(ASK, "history themes", "Show what recurs in run records and trials", reads=True),
+        _command(ASK, "history semantic", "Search the history by meaning", reads=True),
+        _command(ASK, "history grade", "Hold predictions against what it took", reads=True),
         _command(JUDGE, "review", "Walk through what waits for a person", reads=True),
         _command(JUDGE, "confirm", "Say that an entry still holds"),
         _command(JUDGE, "supersede", "Replace an entry by a new one"),
@@ -75,6 +88,13 @@ COMMANDS: dict[str, Command] = dict(
     )
 )
 
+# The first words of commands of two, with their help in one line.
+GROUPS = {
+    "history": "Ask what the project wrote: tickets, run records, git",
+    "ticket": "Write and read tickets: what is to be done",
+    "run": "Write run records: what working on a ticket took",
+}
+
 # Hidden: what a newcomer guesses, and the kinds' own names.
 ALIASES = {
     "decision": "decide",
@@ -86,13 +106,27 @@ ALIASES = {
     "issuenote": "observe",
     "fix": "fixed",
     "bug": "issue",
-    "history": "timeline",
     "log": "timeline",
     "remember": "note",
+    "tickets": "ticket",
+    "ticket add": "ticket new",
+    "ticket create": "ticket new",
+    "ticket ls": "ticket list",
+    "history sql": "history query",
+    "history update": "history refresh",
+    "run begin": "run start",
+    "run end": "run finish",
+    "run stop": "run finish",
 }
 # `backstory record KIND ...` is the command of that kind, for who thinks in kinds.
 ANY_KIND = "record"
 OF_KIND = {"decision": "decide", "trial": "tried", "hotfile": "hot", "issuenote": "observe", "fix": "fixed"}
+
+
+def full_name(name: str) -> str:
+    """The command or group that `name` or one of its other names means, or ""."""
+    meant = ALIASES.get(name, name)
+    return meant if meant in COMMANDS or meant in GROUPS else ""
 
 
 def find(name: str) -> Command | None:
@@ -100,10 +134,31 @@ def find(name: str) -> Command | None:
     return COMMANDS.get(ALIASES.get(name, name))
 
 
-def nearest(name: str) -> str:
-    """The command whose name looks most like `name`, or ""."""
+def below(above: str = "") -> list[str]:
+    """The names in the group `above`, or at the root, in the order of the help."""
+    start = f"{above} " if above else ""
+    return list(dict.fromkeys(name[len(start) :].split(" ")[0] for name in COMMANDS if name.startswith(start)))
+
+
+def rows(section: str) -> list[tuple[str, str]]:
+    """(name, help) of what the root has in a section: a command, or a group with the names in it."""
+    firsts = dict.fromkeys(name.split(" ")[0] for name, item in COMMANDS.items() if item.section == section)
+    return [(name, COMMANDS[name].help if name in COMMANDS else group_help(name)) for name in firsts]
+
+
+def group_help(name: str) -> str:
+    """The help of a group in one line, with the names in it."""
+    return f"{GROUPS[name]} ({', '.join(below(name))})"
+
+
+def nearest(name: str, above: str = "") -> str:
+    """The full name of the command in the group `above`, or at the root, that looks most like `name`, or ""."""
     from difflib import get_close_matches
 
-    known = [*COMMANDS, *ALIASES]
-    found = get_close_matches(name.lower(), known, n=1, cutoff=0.6)
-    return ALIASES.get(found[0], found[0]) if found else ""
+    start, word = (f"{above} " if above else ""), name.lower()
+    inner = [full for full in COMMANDS if full.endswith(f" {word}")]
+    if inner and not above:
+        return inner[0]
+    others = [other[len(start) :] for other in ALIASES if other.startswith(start)]
+    found = get_close_matches(word, [*below(above), *(other for other in others if " " not in other)], n=1, cutoff=0.6)
+    return full_name(start + found[0]) if found else ""

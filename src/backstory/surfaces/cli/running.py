@@ -118,7 +118,7 @@ def _warn(project: Project) -> None:
 def make(
     name: str, *examples: str, project: bool = True, json: bool = True
 ) -> Callable[[Callable[..., Any]], click.Command]:
-    """Make a click command of a function that takes a `Run` first.
+    """Make a click command of a function that takes a `Run` first; `name` is its name in the registry.
 
     The first line of its help is the registry's, its docstring follows, and `examples` end it.
     """
@@ -145,7 +145,7 @@ def make(
         ] * project
         params += [click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON object.")] * json
         return click.Command(
-            name, callback=call, params=params, help=text, short_help=known.help, epilog=shown,
+            name.rpartition(" ")[2], callback=call, params=params, help=text, short_help=known.help, epilog=shown,
             context_settings={"help_option_names": ["-h", "--help"]},
         )  # fmt: skip
 

@@ -69,7 +69,6 @@ _COMMANDS: dict[str, tuple[str, Callable[[About], list[str]]]] = {
     "conflicts": (CLASH, lambda about: []),
     "review": (WAITING, lambda about: []),
     "export": (PLAIN, lambda about: []),
-    "agent-rule": (FIGURES, lambda about: []),
     "history query": (PLAIN, lambda about: [ENTRIES]),
     "history search": (FIGURES, lambda about: about.words.split()),
     "history themes": (FIGURES, lambda about: []),
@@ -212,7 +211,9 @@ def assert_absent_or_tagged(world: World, about: About, mark: str) -> list[str]:
 # --- whether a tag stands beside a text ------------------------------------------------------------------------
 
 _ENDED = r"(?:superseded|retired|rejected|expired|proposed)"
-_TAG = re.compile(rf"\[{_ENDED}|\({_ENDED}|, {_ENDED}[;:]|\({_ENDED}\)|No longer holds|asked for, but {_ENDED}")
+_TAG = re.compile(
+    rf"\[{_ENDED}|\[until \d|\({_ENDED}|, {_ENDED}[;:]|\({_ENDED}\)|No longer holds|asked for, but {_ENDED}"
+)
 # `show` has the standing in the line above the text.
 _TITLE = re.compile(rf"^(?:case )?\w+ [0-9A-Z]{{6,26}}  {_ENDED}$")
 # In the lines of the log the operations are the tags, and they stand beside: `ended` looks for them.

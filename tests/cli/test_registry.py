@@ -19,7 +19,8 @@ from .conftest import Cli
 READING = {
     "status": [], "doctor": [], "brief": [], "search": ["WAL"], "why": ["src/store.py"], "show": ["ID"],
     "timeline": [], "case": ["#717"], "stale": [], "conflicts": [], "review": [], "export": [], "verify": [],
-    "ticket list": [], "ticket show": ["kept"],
+    "ticket list": [], "ticket show": ["kept"], "history query": ["SELECT 1 AS one"], "history search": ["store"],
+    "history themes": [], "history semantic": ["store"], "history grade": [],
 }  # fmt: skip
 
 

@@ -5,6 +5,15 @@ A test runs every command in it and holds every call against the tools' schemas.
 
 from __future__ import annotations
 
+import msgspec
+
+
+class Rule(msgspec.Struct, frozen=True):
+    """The block as it stands."""
+
+    text: str
+
+
 TEXT = """\
 ## Project memory
 

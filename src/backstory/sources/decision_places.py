@@ -24,6 +24,9 @@ DEFAULT_FOLDERS = (
     "docs/architecture/adr",
     "doc/architecture/decisions",
     "docs/decision-records",
+    "docs/*/adr",
+    "docs/*/adrs",
+    "docs/*/decisions",
     "backlog/decisions",
 )
 

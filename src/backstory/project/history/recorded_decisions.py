@@ -24,6 +24,7 @@ from backstory.sources.decision_records import read as read_records
 SOURCE = "adr"
 _WITHDRAWN = ("rejected", "deprecated", "superseded")
 _RATIONALE = 2_000
+_MARGIN = 500
 
 
 def read(project: Project) -> Read:
@@ -61,8 +62,9 @@ def _computed(record: DecisionRecord, ids: dict[str, str]) -> Computed:
 
 
 def _decision(record: DecisionRecord, id_: str) -> Decision:
-    title, context, decision = (_clean(text) for text in (record.title, record.context, record.decision))
-    rejected = tuple(one_line(_clean(option), 300) for option in record.rejected)
+    title, context = _clean(record.title, SUMMARY_LIMIT), _clean(record.context, DETAIL_LIMIT)
+    decision = _clean(record.decision, _RATIONALE)
+    rejected = tuple(one_line(_clean(option, 300), 300) for option in record.rejected)
     held = "directive" if is_directive("\n".join((title, context, decision))) else ""
     said = f"; status there: {record.status}" if record.status else ""
     return Decision(
@@ -71,8 +73,8 @@ def _decision(record: DecisionRecord, id_: str) -> Decision:
         at=format_instant(record.date or 0),
         by=By(kind=IMPORT, name=SOURCE),
         summary=one_line(title, SUMMARY_LIMIT),
-        detail=context[:DETAIL_LIMIT],
-        rationale=decision[:_RATIONALE],
+        detail=context,
+        rationale=decision,
         alternatives_rejected=tuple(option for option in rejected if option)[:20],
         files=tuple(FileRef(_plain(path)) for path in record.files),
         evidence=(f"decision record {_plain(record.path)}{said}",),
@@ -80,8 +82,9 @@ def _decision(record: DecisionRecord, id_: str) -> Decision:
     )
 
 
-def _clean(text: str) -> str:
-    return secrets.redact(_plain(text)).text.strip()
+def _clean(text: str, limit: int) -> str:
+    """The beginning of a text without secrets; one that stands at the cut is seen whole first."""
+    return secrets.redact(_plain(text[: limit + _MARGIN])).text.strip()[:limit]
 
 
 def _plain(text: str) -> str:

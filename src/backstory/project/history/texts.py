@@ -5,9 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
+
 from backstory.history import output
 from backstory.history.examples import EXAMPLES
 from backstory.history.query import Result
+
+
+class Rows(msgspec.Struct, frozen=True):
+    """The answer of a query; `more` when the limit cut rows off. With `--schema` and `--examples` it is a list."""
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: tuple[Any, ...]
+    more: bool
+
 
 _FORMATS: dict[str, Callable[[Result], Iterator[str]]] = {
     "csv": output.csv,
@@ -18,17 +30,13 @@ _FORMATS: dict[str, Callable[[Result], Iterator[str]]] = {
 
 def result_lines(result: Result, form: str, width: int) -> Iterator[str]:
     """The answer as a table (at most `width` columns, 0 for any), CSV, JSON or Markdown."""
-    return output.table(result, width) if form == "table" else _FORMATS[form](result)
+    lines = output.table(result, width) if form == "table" else _FORMATS[form](result)
+    return (line.rstrip() for line in lines) if form == "table" else lines
 
 
-def result_json(result: Result) -> dict[str, Any]:
+def result_json(result: Result) -> Rows:
     """The answer as one object."""
-    return {
-        "columns": list(result.columns),
-        "types": list(result.types),
-        "rows": [list(row) for row in result.rows],
-        "more": result.more,
-    }
+    return Rows(result.columns, result.types, tuple(result.rows), result.more)
 
 
 def schema_text(width: int) -> Iterator[str]:

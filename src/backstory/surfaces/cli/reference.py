@@ -38,6 +38,13 @@ ANSWERS: dict[str, tuple[str, bool]] = {
     "ticket show": ("backstory.project.ticketing:TicketDetail", False),
     "run start": ("backstory.project.running_records:RunOutcome", False),
     "run finish": ("backstory.project.running_records:RunOutcome", False),
+    "agent-rule": ("backstory.project.agent_rule:Rule", False),
+    "history refresh": ("backstory.project.history.refresh:Refreshed", False),
+    "history query": ("backstory.project.history.texts:Rows", False),
+    "history search": ("backstory.recall.search:SearchAnswer", False),
+    "history themes": ("backstory.project.history.asking:Theme", True),
+    "history semantic": ("backstory.project.history.meaning:NearAnswer", False),
+    "history grade": ("backstory.history.grade:Grade", False),
 }
 # Every command that records or judges answers with this.
 OUTCOME = "backstory.project.gateway:Outcome"

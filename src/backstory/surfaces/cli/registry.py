@@ -39,7 +39,7 @@ COMMANDS: dict[str, Command] = dict(
         _command(START, "status", "Show what the memory holds and how it fares", reads=True),
         _command(START, "doctor", "Check that everything around the memory works, and mend it", reads=True),
         _command(START, "mcp", "Serve the memory to an agent over MCP (stdio)"),
-        _command(START, "agent-rule", "Print the rule that makes agents ask first", reads=True, module="agent_rule"),
+        _command(START, "agent-rule", "Print the rule that makes agents ask first", module="agent_rule"),
         _command(START, "completion", "Print the completion script for a shell"),
         _command(RECORD, "decide", "Record a decision and why"),
         _command(RECORD, "tried", "Record what was tried and how it ended"),

@@ -8,6 +8,6 @@ from backstory.surfaces.cli.running import Run, make
 @make("agent-rule", "backstory agent-rule >> AGENTS.md", project=False)
 def command(run: Run) -> None:
     """For AGENTS.md or CLAUDE.md. Nothing is written; the text goes to stdout."""
-    from backstory.project.agent_rule import TEXT
+    from backstory.project.agent_rule import TEXT, Rule
 
-    run.answer({"text": TEXT}, lambda: TEXT.rstrip("\n").split("\n"))
+    run.answer(Rule(TEXT), lambda: TEXT.rstrip("\n").split("\n"))

@@ -34,6 +34,10 @@ _TRIES = 20
 _BUILD_MEMORY = "96MB"
 
 
+class Damaged(Exception):
+    """The current history cannot be gone on from: one has to be made from nothing."""
+
+
 class Pointer(NamedTuple):
     """Which file is current, the signature of all that it was made from, by group, and its `index_meta`."""
 
@@ -90,11 +94,11 @@ def open_reader(folder: str, config: dict[str, Any] | None = None) -> DuckDBPyCo
 class Building:
     """A history that is being built aside: empty, or begun as a copy of the current one.
 
-    Used as a context; unless `publish` was called, nothing of it is left.
+    Used as a context; unless `publish` was called, nothing of it is left. `Damaged` when the copy is no history.
     """
 
     def __init__(self, folder: str, base: Pointer | None = None) -> None:
-        self.folder = folder
+        self.folder, self._base = folder, base
         os.makedirs(folder, exist_ok=True)
         _sweep_unfinished(folder)
         self._path = os.path.join(folder, f"{_BUILDING}{os.getpid()}-{_random()}{_SUFFIX}")
@@ -107,10 +111,15 @@ class Building:
     def __enter__(self) -> DuckDBPyConnection:
         import duckdb
 
-        self._db = duckdb.connect(
-            self._path,
-            config={"memory_limit": _BUILD_MEMORY, "threads": 1, "temp_directory": self._path + ".tmp"},
-        )
+        spill = self._path + ".tmp"
+        config: dict[str, Any] = {"memory_limit": _BUILD_MEMORY, "threads": 1, "temp_directory": spill}
+        try:
+            self._db = duckdb.connect(self._path, config=config)
+            if self._base is not None:
+                self._db.execute("SELECT count(*) FROM index_meta")
+        except duckdb.Error as error:
+            self.__exit__(type(error), error, error.__traceback__)
+            raise
         return self._db
 
     def __exit__(
@@ -122,6 +131,11 @@ class Building:
         for path in (self._path, self._path + ".wal"):
             _unlink(path)
         _remove_folder(self._path + ".tmp")
+        if self._base is not None and error is not None:
+            import duckdb
+
+            if isinstance(error, duckdb.Error):
+                raise Damaged(str(error).splitlines()[0][:200]) from error
 
     def publish(self, inputs: dict[str, str], meta: dict[str, str] | None = None) -> Pointer:
         """Close it, give it its name, and let the pointer name it. Older ones are swept."""

@@ -307,3 +307,38 @@ def test_line_counts_come_when_the_settings_ask_for_them(sources: Sources) -> No
     counted = sources.hashes()
     sources.refresh(rebuild=True)
     assert sources.hashes() == counted
+
+
+def test_a_damaged_history_is_read_again_and_that_is_said(sources: Sources) -> None:
+    sources.refresh()
+    hashes = sources.hashes()
+    (path,) = Path(sources.folder).glob("*.duckdb")
+    data = path.read_bytes()
+    sources.commit("More")
+    for damage in (b"", b"no database" * 1000, data[: len(data) // 3], bytes(len(data))):
+        path.write_bytes(damage)
+        with sources.open() as project:
+            refresh(project)
+            assert any("damaged" in notice for notice in project.notices), damage[:20]
+        assert sources.rows("SELECT count(*) FROM commits") == [(3,)]
+        (path,) = Path(sources.folder).glob("*.duckdb")
+        sources.commit("And more")
+        sources.git("reset", "-q", "--soft", "HEAD~1")
+        sources.put("tickets/one-more.md", f"# {len(damage)}\n")
+    assert sources.hashes() != hashes
+
+
+def test_readers_have_the_old_one_while_it_is_built_from_nothing(
+    sources: Sources, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources.refresh()
+    seen = []
+    write_meta = refresh_module.build.write_meta
+
+    def look(*arguments: object) -> None:
+        seen.append(sources.rows("SELECT count(*) FROM commits"))
+        write_meta(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(refresh_module.build, "write_meta", look)
+    sources.refresh(rebuild=True)
+    assert seen == [[(2,)]]

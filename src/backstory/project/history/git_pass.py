@@ -11,10 +11,12 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
-from typing import TYPE_CHECKING
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from backstory.history import build
 from backstory.index import documents
@@ -103,16 +105,18 @@ class Pass:
         self.claimed = False
         self.seen = 0
         self._body = ""
+        self._beside = _Beside()
 
     def run(self, stream: Iterable[Commit], total: int) -> None:
         """Read `stream`, which has `total` commits; 0 where that is not known."""
         first = documents.next_rowid(self.index, COMMIT) if self.index is not None else 0
-        passing = self._chunks(iter(stream), first + (total or _PLENTY))
-        if self.reverts:
-            self.found = list(find(passing, lambda _: self._body, repository=self.now.repository))
-        else:
-            for commit in passing:
-                self.claimed = self.claimed or backed_out.claims(commit, self.now.repository)
+        with _Beside() as self._beside:
+            passing = self._chunks(iter(stream), first + (total or _PLENTY))
+            if self.reverts:
+                self.found = list(find(passing, lambda _: self._body, repository=self.now.repository))
+            else:
+                for commit in passing:
+                    self.claimed = self.claimed or backed_out.claims(commit, self.now.repository)
 
     def _chunks(self, stream: Iterator[Commit], top: int) -> Iterator[Commit]:
         """Pass the commits on; what was read is written chunk by chunk."""
@@ -128,9 +132,39 @@ class Pass:
                 build.add(self.tables, "commit_files", (row for commit in chunk for row in _file_rows(commit)))
             if self.index is not None:
                 # Newer documents have higher numbers, and full text wants each chunk in rising order.
-                _in_transaction(self.index, chunk, top - self.seen)
+                self._beside.do(_in_transaction, self.index, chunk, top - self.seen)
             if self.progress is not None:
                 self.progress(self.seen, top)
+
+
+class _Beside:
+    """Does one thing at a time in a thread of its own: SQLite works on a chunk while the next one is read."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._last: Future[None] | None = None
+
+    def do(self, work: Callable[..., None], *arguments: Any) -> None:
+        """Wait for what was given before, raise what it raised, and begin with this."""
+        self._finish()
+        self._last = self._pool.submit(work, *arguments)
+
+    def _finish(self) -> None:
+        last, self._last = self._last, None
+        if last is not None:
+            last.result()
+
+    def __enter__(self) -> _Beside:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._finish()
+        finally:
+            self._pool.shutdown()
 
 
 def _in_transaction(db: sqlite3.Connection, chunk: list[Commit], first: int) -> None:

@@ -107,11 +107,15 @@ def refresh(
     with lock.held(folder, _LOCK_SECONDS):
         bring_up_to_date(project)
         if rebuild:
-            store.forget(folder)
             inputs.forget(project.db)
-        pointer = store.current(folder)
-        work = _work(project, pointer)
-        groups, notes = _bring(work, folder, pointer, progress, meaning)
+        # Readers have the old one until the new one is whole.
+        pointer = None if rebuild else store.current(folder)
+        try:
+            groups, notes = _bring(_work(project, pointer), folder, pointer, progress, meaning)
+        except store.Damaged as error:
+            project.notices.append(f"the history was damaged ({error}) and was read again")
+            pointer = None
+            groups, notes = _bring(_work(project, None), folder, None, progress, meaning)
         now = store.current(folder)
     assert now is not None
     meta = now.meta

@@ -6,6 +6,7 @@ takes another back, from all commits that the history holds.
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from backstory.history import build
@@ -28,9 +29,13 @@ def refresh(
     *,
     tables: str | None,
     index: str | None,
+    stack: ExitStack,
     progress: Progress | None = None,
 ) -> None:
-    """Bring the tables and search up to `ground`; each is given by what it was made from, None where it is current."""
+    """Bring the tables and search up to `ground`; each is given by what it was made from, None where it is current.
+
+    Documents may still be on their way when this returns: they are there when `stack` is closed.
+    """
     root = project.root
     since_tables = ground.since(root, tables) if tables is not None else None
     since_index = ground.since(root, index) if index is not None else None
@@ -46,14 +51,17 @@ def refresh(
         index=project.db if together else None,
         reverts=together and since_index is None,
         progress=progress,
+        stack=stack,
     )
     if tables is not None:
+        # One transaction: each would be synced to the disk by itself.
+        history.begin()
         git_pass.read(project, ground, since_tables, work)
         git_pass.count_lines(project, ground, since_tables, history)
+        history.commit()
     if index is not None:
-        seen = work if together else _catch_up(project, ground, history, since_index, progress)
+        seen = work if together else _catch_up(project, ground, history, since_index, stack, progress)
         _write_reverts(project, ground, history, seen)
-        inputs.note(project.db, "git", ground.signature)
 
 
 def _begin(project: Project, since: str | None) -> None:
@@ -64,10 +72,15 @@ def _begin(project: Project, since: str | None) -> None:
 
 
 def _catch_up(
-    project: Project, ground: Ground, history: DuckDBPyConnection, since: str | None, progress: Progress | None
+    project: Project,
+    ground: Ground,
+    history: DuckDBPyConnection,
+    since: str | None,
+    stack: ExitStack,
+    progress: Progress | None,
 ) -> Pass:
     """Give search the commits that the history has already."""
-    again = Pass(project, ground, index=project.db, reverts=since is None, progress=progress)
+    again = Pass(project, ground, index=project.db, reverts=since is None, progress=progress, stack=stack)
     if since is None:
         git_pass.reread(history, again)
     else:

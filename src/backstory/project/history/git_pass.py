@@ -7,19 +7,19 @@ ids and the file names of a few.
 
 from __future__ import annotations
 
+import gc
 import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
-from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from backstory.history import build
-from backstory.index import documents
+from backstory.index import documents, feeding
 from backstory.project.history import backed_out
 from backstory.project.opened import Project
 from backstory.records.times import MICROS
@@ -37,6 +37,8 @@ COMMIT = "commit"
 _RULES = 1
 # Files of a commit that search knows; one that touches more is about no file in particular.
 MOST_PATHS = 200
+# From so many commits on, a process of its own writes their documents meanwhile.
+_MANY = 5_000
 # Room for documents where git did not say how many there will be.
 _PLENTY = 1 << 30
 _REMOTE = re.compile(r"[/:]([^/:]+/[^/:]+?)(?:\.git)?/*$")
@@ -96,7 +98,10 @@ class Pass:
         index: sqlite3.Connection | None = None,
         reverts: bool = False,
         progress: Progress | None = None,
+        stack: ExitStack | None = None,
     ) -> None:
+        # What outlives the pass: a process that still writes documents is waited for where this is closed.
+        self.stack = stack or ExitStack()
         self.project, self.now, self.tables, self.index, self.reverts = project, now, tables, index, reverts
         self.progress = progress
         self.names = backed_out.FileNames()
@@ -105,12 +110,14 @@ class Pass:
         self.claimed = False
         self.seen = 0
         self._body = ""
-        self._beside = _Beside()
+        self._feeder: feeding.Feeder | None = None
 
     def run(self, stream: Iterable[Commit], total: int) -> None:
         """Read `stream`, which has `total` commits; 0 where that is not known."""
         first = documents.next_rowid(self.index, COMMIT) if self.index is not None else 0
-        with _Beside() as self._beside:
+        if self.index is not None and total >= _MANY and _is_file(self.index):
+            self._feeder = self.stack.enter_context(feeding.Feeder(self.project.config.places.index_path))
+        with _without_collector():
             passing = self._chunks(iter(stream), first + (total or _PLENTY))
             if self.reverts:
                 self.found = list(find(passing, lambda _: self._body, repository=self.now.repository))
@@ -132,50 +139,30 @@ class Pass:
                 build.add(self.tables, "commit_files", (row for commit in chunk for row in _file_rows(commit)))
             if self.index is not None:
                 # Newer documents have higher numbers, and full text wants each chunk in rising order.
-                self._beside.do(_in_transaction, self.index, chunk, top - self.seen)
+                rows = [_document(commit) for commit in reversed(chunk)]
+                if self._feeder is not None:
+                    self._feeder.append(rows, top - self.seen)
+                else:
+                    feeding.write(self.index, rows, top - self.seen)
             if self.progress is not None:
                 self.progress(self.seen, top)
 
 
-class _Beside:
-    """Does one thing at a time in a thread of its own: SQLite works on a chunk while the next one is read."""
-
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1)
-        self._last: Future[None] | None = None
-
-    def do(self, work: Callable[..., None], *arguments: Any) -> None:
-        """Wait for what was given before, raise what it raised, and begin with this."""
-        self._finish()
-        self._last = self._pool.submit(work, *arguments)
-
-    def _finish(self) -> None:
-        last, self._last = self._last, None
-        if last is not None:
-            last.result()
-
-    def __enter__(self) -> _Beside:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            if error is None:
-                self._finish()
-        finally:
-            self._pool.shutdown()
+def _is_file(db: sqlite3.Connection) -> bool:
+    """Whether another process can write what this connection reads: not where the index had to be made in memory."""
+    return bool(db.execute("PRAGMA database_list").fetchone()[2])
 
 
-def _in_transaction(db: sqlite3.Connection, chunk: list[Commit], first: int) -> None:
-    """Each chunk by itself: another process that records something must not wait for the whole history."""
-    db.execute("BEGIN IMMEDIATE")
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """A pass makes millions of objects and no garbage; to look for it takes a tenth of the time."""
+    enabled = gc.isenabled()
+    gc.disable()
     try:
-        documents.append_many(db, map(_document, reversed(chunk)), first=first)
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def read(project: Project, now: Ground, since: str | None, work: Pass) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import TYPE_CHECKING
@@ -162,11 +163,11 @@ def _bring(
         if not work.behind("memory") and (meaning is None or _knows_meaning(work, meaning)):
             return (), _notes(meaning)
     building = store.Building(folder, pointer)
-    with building as history:
+    with ExitStack() as stack, building as history:
         if pointer is None:
             build.create(history)
         if "git" in behind | unindexed:
-            _commits(work, history, progress)
+            _commits(work, history, stack, progress)
         for group in sorted(unindexed - {"git"}):
             _index(work, group)
         for group in sorted(behind & _READERS.keys()):
@@ -181,6 +182,8 @@ def _bring(
             changed = {name for group in behind for name in GROUPS[group][0]} | {"skipped"}
             build.write_meta(history, _facts(work, history), changed if pointer else TABLES)
             building.publish(work.wanted, build.read_meta(history))
+    if "git" in unindexed:
+        inputs.note(db, "git", work.wanted["git"])
     return tuple(group for group in GROUPS if group in behind | unindexed), notes
 
 
@@ -212,7 +215,7 @@ def _notes(meaning: Meaning | None) -> tuple[str, ...]:
     return (meaning.note,) if meaning is not None and meaning.note else ()
 
 
-def _commits(work: _Work, history: DuckDBPyConnection, progress: Progress | None) -> None:
+def _commits(work: _Work, history: DuckDBPyConnection, stack: ExitStack, progress: Progress | None) -> None:
     counter = None if progress is None else lambda done, total: progress("commits", done, total)
     commit_group.refresh(
         work.project,
@@ -220,6 +223,7 @@ def _commits(work: _Work, history: DuckDBPyConnection, progress: Progress | None
         history,
         tables=work.in_history.get("git", "") if work.behind("git") else None,
         index=work.in_index.get("git", "") if work.unindexed("git") else None,
+        stack=stack,
         progress=counter,
     )
 

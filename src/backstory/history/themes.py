@@ -103,7 +103,7 @@ def find(documents: Sequence[Document], *, engine: str = "auto") -> Themes:
         ordered = sorted(newest, key=lambda one: (one.source, one.ref))
         note = f"themes leave out the oldest {left_out:,} texts: install the extra `themes` to group them all"
     words = Words()
-    vectors = _vectors([words.counts(one.text) for one in ordered])
+    vectors = _vectors([words.terms(one.text) for one in ordered])
     near = theme_scipy.nearest(vectors, NEIGHBOURS, THRESHOLD) if fast else nearest(vectors, NEIGHBOURS, THRESHOLD)
     groups = sorted(_groups(near, vectors))
     forms = words.forms() if groups else {}
@@ -113,12 +113,12 @@ def find(documents: Sequence[Document], *, engine: str = "auto") -> Themes:
     return Themes(tuple(sorted(made, key=lambda one: (-len(one.members), one.id))), note)
 
 
-def _vectors(counts: Sequence[dict[str, int]]) -> list[Vector]:
+def _vectors(texts: Sequence[frozenset[str]]) -> list[Vector]:
     """Vectors of whole-number weights; empty for a text that says too little."""
     frequency: Counter[str] = Counter()
-    for one in counts:
-        frequency.update(one.keys())
-    total = len(counts)
+    for one in texts:
+        frequency.update(one)
+    total = len(texts)
     common = max(COMMON_LEAST, int(COMMON_SHARE * total))
     weight = {
         term: round(_UNIT * min(_IDF_CAP, math.log2(1 + total / seen)))
@@ -126,7 +126,7 @@ def _vectors(counts: Sequence[dict[str, int]]) -> list[Vector]:
         if 1 < seen <= common
     }
     found: list[Vector] = []
-    for one in counts:
+    for one in texts:
         kept = sorted(((weight[term], term) for term in one if term in weight), key=lambda pair: (-pair[0], pair[1]))
         found.append({term: heavy for heavy, term in kept[:MOST_TERMS]} if len(kept) >= FEWEST_TERMS else {})
     return found

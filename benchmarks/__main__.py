@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import cli, hook, index, logs, mcp_server, search
+from benchmarks import cli, history, hook, index, logs, mcp_server, search, semantic
 from benchmarks.bench import ROOT, Bench
 from benchmarks.report import Part, markdown, say
 
@@ -19,6 +19,8 @@ ALL: dict[str, Callable[[Bench], Part]] = {
     "log": logs.measure,
     "search": search.measure,
     "index": index.measure,
+    "history": history.measure,
+    "semantic": semantic.measure,
 }
 OUT = "docs/benchmarks.md"
 SIZES = "207,10000,100000"

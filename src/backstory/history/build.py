@@ -6,7 +6,7 @@ no database keeps (lone surrogates, NUL). The order of rows says nothing: equal 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -73,9 +73,34 @@ def table_hash(db: DuckDBPyConnection, name: str) -> str:
     return f"{row[0]}:{int(row[1]) & (1 << 64) - 1:016x}"
 
 
-def write_meta(db: DuckDBPyConnection, facts: dict[str, str], changed: Iterable[str]) -> None:
-    """Bring `index_meta` up to date: `facts`, and the hash of each table in `changed`."""
-    hashes = {f"hash:{name}": table_hash(db, name) for name in sorted(changed) if name != _META}
+def grown_hash(db: DuckDBPyConnection, name: str, before: str, shas: Sequence[str]) -> str:
+    """The hash of a table of commits that was `before`, and has got the rows of the commits `shas` since."""
+    among = "sha IN (SELECT unnest($1::VARCHAR[]))"
+    query = f"SELECT count(*), coalesce(sum(hash(t)::HUGEINT), 0) FROM {name} AS t WHERE {among}"
+    row = db.execute(query, [list(shas)]).fetchone()
+    assert row is not None
+    count, _, total = before.partition(":")
+    return f"{int(count) + row[0]}:{(int(total, 16) + int(row[1])) & (1 << 64) - 1:016x}"
+
+
+def write_meta(
+    db: DuckDBPyConnection,
+    facts: dict[str, str],
+    changed: Iterable[str],
+    grown: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Bring `index_meta` up to date: `facts`, and the hash of each table in `changed`.
+
+    Of a table in `grown` only the rows of these commits are new: to read all of them takes 100 ms at 80,000 commits.
+    """
+    known = read_meta(db)
+    hashes = {
+        f"hash:{name}": grown_hash(db, name, known[f"hash:{name}"], grown[name])
+        if grown and name in grown and f"hash:{name}" in known
+        else table_hash(db, name)
+        for name in sorted(changed)
+        if name != _META
+    }
     for key, value in {**facts, **hashes}.items():
         db.execute(f"DELETE FROM {_META} WHERE key = ?", [key])
         db.execute(f"INSERT INTO {_META} VALUES (?, ?)", [key, _text(value)])

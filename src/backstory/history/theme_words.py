@@ -54,6 +54,12 @@ followup lockout lockup slowdown wakeup lookup checkout breakdown takeover failo
 signup popup rollout dropout
 """
 _PARTICLES = frozenset(("around", "back", "down", "off", "out", "over", "up", "in"))
+# Names that have a hump and no parts.
+_WHOLE = frozenset(
+    """github gitlab javascript typescript sqlite postgresql mysql nosql graphql duckdb mongodb dynamodb leveldb macos ios
+    openssl boringssl libressl openssh openapi fastapi numpy scipy pypi pytest latex websocket webassembly webhook oauth
+    devops powershell nodejs bitbucket youtube iphone ipad readme todo llvm gnupg libcurl""".split()
+)
 # `re-run` is written as one word as often as not.
 _PREFIXES = frozenset(("re", "un", "non", "pre", "de", "co", "sub", "multi", "auto"))
 
@@ -95,9 +101,10 @@ _PAIRED = (
 _SEGMENT = re.compile(
     rf"(?P<kana>[{_KATAKANA}]+)|(?P<pairs>[{_PAIRED}]+)|(?P<word>[^_{_KATAKANA}{_HIRAGANA}{_PAIRED}]+)"
 )
-_HUMP = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*")
+_HUMP = re.compile(r"[A-Z]{2,}s(?![a-z])|[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+(?:\d+[a-z]{0,2}(?![a-z]))?|[A-Z]+\d*")
 _TICKET = re.compile(r"[A-Z][A-Z0-9]{0,9}-\d+\Z")
-_HASH = re.compile(r"(?=.*\d)[0-9a-f]{6,}\Z")
+# A hash, a version, a number with its unit.
+_NUMBER = re.compile(r"(?=.*\d)[0-9a-f]{6,}\Z|v\d+\Z|\d+[a-z]{0,3}\Z")
 
 
 class Words:
@@ -107,25 +114,25 @@ class Words:
         self._known: dict[str, tuple[tuple[str, str], ...]] = {}
         self._written: Counter[str] = Counter()
 
-    def terms(self, text: str) -> frozenset[str]:
-        """The terms of `text`; how often each stands in it does not count."""
+    def terms(self, text: str) -> tuple[str, ...]:
+        """The terms of `text`, each once, sorted."""
         listed = _TOKEN.findall(prose(text))
         tokens = set(listed)
         if not _PARTICLES.isdisjoint(tokens):
             tokens = set(self._joined(listed))
         self._written.update(tokens)
-        return frozenset(term for token in tokens for term, _ in self._pieces(token))
+        return tuple(sorted({term for token in tokens for term, _ in self._pieces(token)}))
 
     def forms(self) -> dict[str, str]:
-        """Every term in the form that most texts have; of equals, the one in small letters."""
+        """Every term in the form that most texts have.
+
+        A capital that may be due to the begin of a sentence does not count where the word is written without one too.
+        """
         counted: dict[str, Counter[str]] = {}
         for token, count in self._written.items():
             for term, form in self._known[token]:
                 counted.setdefault(term, Counter())[form] += count
-        return {
-            term: min(forms, key=lambda form: (-forms[form], not form.islower(), form))
-            for term, forms in counted.items()
-        }
+        return {term: _commonest(forms) for term, forms in counted.items()}
 
     def _pieces(self, token: str) -> tuple[tuple[str, str], ...]:
         pieces = self._known.get(token)
@@ -162,6 +169,14 @@ def prose(text: str) -> str:
     return unicodedata.normalize("NFC", _LATIN_MARKS.sub("", text))
 
 
+def _commonest(forms: Counter[str]) -> str:
+    for form in list(forms):
+        small = form.lower()
+        if form != small and small in forms and form == form.capitalize():
+            forms[small] += forms.pop(form)
+    return min(forms, key=lambda form: (-forms[form], form))
+
+
 def _without_indented(lines: list[str]) -> Iterator[str]:
     """Markdown's indented code: after an empty line, by four columns, and not inside a list."""
     blank, in_list, in_code = True, False, False
@@ -192,8 +207,9 @@ def _pieces(token: str) -> Iterator[tuple[str, str]]:
             elif match.lastgroup == "kana":
                 if len(piece) >= _SHORTEST:
                     yield piece, piece
-            else:
-                for form in _HUMP.findall(piece) if piece.isascii() else [piece]:
+            elif not _NUMBER.match(piece):
+                whole = not piece.isascii() or piece.lower() in _WHOLE
+                for form in [piece] if whole else _HUMP.findall(piece):
                     term = _term(form)
                     if term:
                         yield term, form
@@ -219,9 +235,7 @@ def _parts(token: str) -> list[str]:
 def _term(form: str) -> str:
     """The term that a written form stands for; '' for one that tells nothing."""
     word = form.casefold()
-    if not _SHORTEST <= len(word) <= _LONGEST or word in STOP_WORDS or _HASH.match(word):
-        return ""
-    if sum(char.isdigit() for char in word) * 2 > len(word) + 1:
+    if not _SHORTEST <= len(word) <= _LONGEST or word in STOP_WORDS or _NUMBER.match(word):
         return ""
     return stem(word) if word.isascii() else word
 
@@ -271,12 +285,8 @@ def _compounds() -> dict[tuple[str, str], str]:
     for word in _COMPOUND_WORDS.split():
         for particle in _PARTICLES:
             if word.endswith(particle):
-                found[_stem_of_verb(word.removesuffix(particle)), particle] = word
+                found[stem(word.removesuffix(particle)), particle] = word
     return found
-
-
-def _stem_of_verb(verb: str) -> str:
-    return stem(verb)
 
 
 _COMPOUNDS = _compounds()

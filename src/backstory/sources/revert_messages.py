@@ -83,7 +83,7 @@ _DEPENDENCY = re.compile(r"^(?:\w+(?:\([^)]*\))?!?:\s*)?(?:bump|update|upgrade)s
 _BOILERPLATE = re.compile(
     rf"(?:\bThis (?:commit )?|^[ \t*>-]*)(?:partially |mostly )?{_VERB}:?\s+(?:the\s+)?"
     r"(?:commits?|changelist|changeset|PR)?\s*`?(?:[0-9a-f]{7,64}|\d{6,}|(?:[\w.-]+/[\w.-]+)?[#!]\d+|https?://\S+\w)`?"
-    r"(?:,?\s*reversing\s+changes\s+made\s+to\s+[0-9a-f]{7,64})?(?:\s*[.;]|(?=\n|$))",
+    r"(?:\s*\((?:[\w.-]+/[\w.-]+)?[#!]\d+\))?(?:,?\s*reversing\s+changes\s+made\s+to\s+[0-9a-f]{7,64})?(?:\s*[.;]|(?=\n|$))",
     re.I | re.M,
 )
 _NO_REASON = re.compile(

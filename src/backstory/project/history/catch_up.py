@@ -49,6 +49,8 @@ def _take_new(project: Project, ground: Ground, since: str) -> bool:
     look.run(found, len(found))
     if look.claimed or len(found) >= MOST_NEW:
         return False
+    # What a crash leaves half done is made anew.
+    inputs.note(project.db, "git", "")
     git_pass.Pass(project, ground, index=project.db).run(found, len(found))
     inputs.note(project.db, "git", ground.signature)
     return True

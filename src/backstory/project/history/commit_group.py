@@ -31,10 +31,11 @@ def refresh(
     index: str | None,
     stack: ExitStack,
     progress: Progress | None = None,
-) -> None:
+) -> list[str] | None:
     """Bring the tables and search up to `ground`; each is given by what it was made from, None where it is current.
 
-    Documents may still be on their way when this returns: they are there when `stack` is closed.
+    The answer are the commits that were added to the tables, None where those were made anew. Documents may still be
+    on their way when this returns: they are there when `stack` is closed.
     """
     root = project.root
     since_tables = ground.since(root, tables) if tables is not None else None
@@ -62,12 +63,13 @@ def refresh(
     if index is not None:
         seen = work if together else _catch_up(project, ground, history, since_index, stack, progress)
         _write_reverts(project, ground, history, seen)
+    return work.added if tables is None or since_tables is not None else None
 
 
 def _begin(project: Project, since: str | None) -> None:
     """Until the end search is noted as made from nothing: what a crash leaves half done is then made anew."""
+    inputs.note(project.db, "git", "")
     if since is None:
-        inputs.note(project.db, "git", "")
         documents.remove_source(project.db, git_pass.COMMIT)
 
 

@@ -109,6 +109,8 @@ class Pass:
         # Whether a commit says that it takes another back, where the search itself is not part of this pass.
         self.claimed = False
         self.seen = 0
+        # The commits that were added to the tables.
+        self.added: list[str] = []
         self._body = ""
         self._feeder: feeding.Feeder | None = None
 
@@ -135,6 +137,7 @@ class Pass:
                 yield commit
             self.seen += len(chunk)
             if self.tables is not None:
+                self.added += [commit.sha for commit in chunk]
                 build.add(self.tables, "commits", map(_commit_row, chunk))
                 build.add(self.tables, "commit_files", (row for commit in chunk for row in _file_rows(commit)))
             if self.index is not None:

@@ -163,11 +163,12 @@ def _bring(
         if not work.behind("memory") and (meaning is None or _knows_meaning(work, meaning)):
             return (), _notes(meaning)
     building = store.Building(folder, pointer)
+    added: list[str] | None = None
     with ExitStack() as stack, building as history:
         if pointer is None:
             build.create(history)
         if "git" in behind | unindexed:
-            _commits(work, history, stack, progress)
+            added = _commits(work, history, stack, progress)
         for group in sorted(unindexed - {"git"}):
             _index(work, group)
         for group in sorted(behind & _READERS.keys()):
@@ -180,7 +181,8 @@ def _bring(
         new_vectors, notes = _meaning(work, history, folder, progress, meaning)
         if behind or new_vectors:
             changed = {name for group in behind for name in GROUPS[group][0]} | {"skipped"}
-            build.write_meta(history, _facts(work, history), changed if pointer else TABLES)
+            grown = {name: added for name in commit_group.TABLES} if added is not None else {}
+            build.write_meta(history, _facts(work, history), changed if pointer else TABLES, grown)
             building.publish(work.wanted, build.read_meta(history))
     if "git" in unindexed:
         inputs.note(db, "git", work.wanted["git"])
@@ -215,9 +217,9 @@ def _notes(meaning: Meaning | None) -> tuple[str, ...]:
     return (meaning.note,) if meaning is not None and meaning.note else ()
 
 
-def _commits(work: _Work, history: DuckDBPyConnection, stack: ExitStack, progress: Progress | None) -> None:
+def _commits(work: _Work, history: DuckDBPyConnection, stack: ExitStack, progress: Progress | None) -> list[str] | None:
     counter = None if progress is None else lambda done, total: progress("commits", done, total)
-    commit_group.refresh(
+    return commit_group.refresh(
         work.project,
         work.ground,
         history,

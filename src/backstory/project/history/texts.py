@@ -41,7 +41,9 @@ def result_json(result: Result) -> Rows:
 
 def schema_text(width: int) -> Iterator[str]:
     """The tables and what their columns mean, for a terminal."""
-    return output.schema_text(width)
+    yield from output.schema_text(width)
+    yield ""
+    yield "vectors(source, ref, model, text_hash, embedding): only where search by meaning is set up"
 
 
 def schema_json() -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,6 @@ def refresh(history: DuckDBPyConnection, known: dict[str, str], wanted: dict[str
         from backstory.history import themes
 
         found = themes.find([themes.Document(*row) for row in rows])
-        build.add(history, "themes", found.theme_rows())
-        build.add(history, "run_record_themes", found.member_rows())
+        build.add(history, "themes", ((*row[:3], list(row[3]), *row[4:]) for row in map(astuple, found.themes)))
+        build.add(history, "run_record_themes", map(astuple, found.members))
     return {"themes"}

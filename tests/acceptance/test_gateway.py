@@ -15,7 +15,7 @@ WRONG = "The staging host is rebuilt on Mondays"
 
 def test_every_way_to_write_has_an_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
     assert writers.without_adapter() == []
-    monkeypatch.setattr(writers, "SILENT", ("init", "mcp", "completion"))
+    monkeypatch.setattr(writers, "SILENT", tuple(name for name in writers.SILENT if name != "gc"))
     assert writers.without_adapter() == ["no adapter for writer gc"]
 
 

@@ -351,7 +351,7 @@ def test_28_the_handshake_is_answered_on_a_cold_start(world: World) -> None:
         server.send("tools/list", 2)
         tools = server.read()["result"]["tools"]
         assert time.monotonic() - started < 10
-        assert len(tools) == 4 and not Path(load(str(world.root)).places.index_path).exists()
+        assert len(tools) == 5 and not Path(load(str(world.root)).places.index_path).exists()
         server.send("tools/call", 3, name="get_project_memory", arguments={})
         assert "Something is known" in json.dumps(server.read())
 

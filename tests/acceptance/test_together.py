@@ -148,6 +148,8 @@ WARNING = "run `backstory verify`"
 def ask_everything(world: World, id_: str) -> dict[str, Said]:
     """Every reading command, what it said."""
     args = {"search": ["alpha"], "why": ["README.md"], "show": [id_], "case": [id_], "ticket show": ["none"]}
+    args |= {"history query": ["SELECT summary FROM entries"], "history search": ["alpha"]}
+    args |= {"history semantic": ["alpha"]}
     reading = [name for name, command in COMMANDS.items() if command.reads]
     return {name: world.cli(*name.split(), *args.get(name, [])) for name in reading}
 

@@ -39,7 +39,7 @@ _BEFORE = {"hot": ["src/hot.py"], "observe": [ISSUE], "hypothesis": [ISSUE], "fi
 _NEEDED: dict[str, dict[str, Any]] = {"hotfile": {"path": "src/hot.py"}}
 # Commands that take no text of an entry: what they do is tried by `JUDGES`, or they write no event.
 JUDGES = ("confirm", "retire", "contest", "approve", "reject", "lift", "resolve", "redact")
-SILENT = ("init", "mcp", "completion", "gc")
+SILENT = ("init", "mcp", "completion", "gc", "agent-rule", "history refresh")
 # They write files of the tree, which are no entries; `tests/cli/test_tickets.py` tries them.
 FILES = ("ticket new", "run start", "run finish")
 # Each has a test of its own: it moves events of this clone into the tree, and changes none.

@@ -74,3 +74,21 @@ def test_it_is_ended_when_the_caller_fails(tmp_path: Path) -> None:
         raise RuntimeError("ours")
     assert process.poll() is not None
     db.close()
+
+
+@pytest.mark.parametrize("cores", [1, 8])
+def test_with_few_cores_the_words_wait_for_the_end_and_are_all_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cores: int
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    path = str(tmp_path / "index.sqlite")
+    db, _ = build.open_for_writing(path)
+    first = documents.next_rowid(db, "commit")
+    rows = _rows(40, random.Random(2))
+    with Feeder(path) as feeder:
+        for start in range(0, 40, 10):
+            feeder.append(rows[start : start + 10], first + start)
+        if cores == 1:
+            assert documents.refs(db, "commit") == set()
+    assert documents.refs(db, "commit") == {row[1] for row in rows}
+    db.close()

@@ -79,7 +79,7 @@ def test_the_read_role_lists_no_tool_that_writes_and_refuses_it_when_called(serv
     for wire in (reader, writer):
         wire.handshake()
     names = [tool["name"] for tool in reader.ask("tools/list")["result"]["tools"]]
-    assert names == ["get_project_memory", "search_project_memory"]
+    assert names == ["get_project_memory", "search_project_memory", "query_history"]
     for name, given in (
         ("record_project_memory", {"kind": "note", "summary": "Sneaked in"}),
         ("revise_project_memory", {"action": "confirm", "id": "x"}),

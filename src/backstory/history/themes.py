@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 from backstory.errors import BackstoryError
 from backstory.history import theme_groups, theme_labels, theme_neighbours, theme_scipy
-from backstory.history.theme_vectors import SCALE, Vector, vectors
+from backstory.history.theme_vectors import Space, Vector, space_of
 from backstory.history.theme_words import Words
 
 LEAST_MEMBERS, LEAST_STEMS = 3, 2
@@ -102,12 +102,12 @@ def find(documents: Sequence[Document], *, engine: str = AUTO) -> Themes:
         kept = sorted(sorted(wanted, key=_age)[:MOST_WITHOUT_EXTRA], key=_order)
     words = Words()
     texts = [words.terms(item.text) for item in kept]
-    space = vectors(texts)
+    space = space_of(texts)
     nearest = theme_scipy.neighbours if chosen == SCIPY else theme_neighbours.neighbours
-    near = nearest(space.vectors, len(space.terms), theme_groups.SIMILAR, theme_groups.NEIGHBOURS)
+    near = nearest(space, theme_groups.SIMILAR, theme_groups.NEIGHBOURS)
     found = []
-    for group in theme_groups.groups(space.vectors, near):
-        members = _Group([space.vectors[place] for place in group], kept)
+    for group in theme_groups.groups(space, near):
+        members = _Group([space.vectors[place] for place in group], space, kept)
         if members.is_theme():
             members.shed()
         if members.is_theme():
@@ -151,8 +151,8 @@ def _left_out(kept: int, all_of_them: int) -> str:
 class _Group:
     """Vectors that belong together, and the documents that they stand for."""
 
-    def __init__(self, members: Sequence[Vector], documents: Sequence[Document]) -> None:
-        self._documents = documents
+    def __init__(self, members: Sequence[Vector], space: Space, documents: Sequence[Document]) -> None:
+        self._weights, self._documents = space.weights, documents
         self.places = [(place, vector) for vector in members for place in vector.texts]
 
     @property
@@ -172,7 +172,7 @@ class _Group:
         """The sum of its vectors, by term."""
         total: dict[int, int] = {}
         for _, vector in self.places:
-            for term, weight in zip(vector.terms, vector.weights, strict=True):
+            for term, weight in theme_groups.weighted(vector, self._weights).items():
                 total[term] = total.get(term, 0) + weight
         return total
 
@@ -180,10 +180,10 @@ class _Group:
         """How similar each member is to the centre, 0 to 1, rounded to 9 digits."""
         length = isqrt(sum(weight * weight for weight in centre.values()))
         products = (
-            sum(weight * centre[term] for term, weight in zip(vector.terms, vector.weights, strict=True))
+            sum(weight * centre[term] for term, weight in theme_groups.weighted(vector, self._weights).items())
             for _, vector in self.places
         )
-        return [min(1.0, round(product / (SCALE * length), 9)) for product in products]
+        return [min(1.0, round(product / (theme_groups.SCALE * length), 9)) for product in products]
 
     def shed(self) -> None:
         """Leave out who came with a neighbour, and is about something else than the others are."""

@@ -80,7 +80,7 @@ def search(
     )  # fmt: skip
     entries = by_ids(db, [hit.ref for hit in hits if hit.source == "entry"], now)
     found = tuple(_found(hit, entries) for hit in hits[:limit])
-    instead = () if standings else _instead(db, query, now, path, hits)
+    instead = () if standings or (sources and "entry" not in sources) else _instead(db, query, now, path, hits)
     return SearchAnswer(query, found, instead, len(hits) > limit)
 
 

@@ -17,6 +17,7 @@ from backstory.errors import BackstoryError, Exit
 from backstory.history import semantic, store, vectors
 from backstory.history.embedders.keeping import Kept
 from backstory.history.embedders.provider import Cost, Provider, Settings
+from backstory.project.answers import one_view
 from backstory.project.answers import search as search_words
 from backstory.project.opened import Project
 from backstory.records.hostile import one_line
@@ -48,7 +49,6 @@ _TEXTS = """
 _TITLES = {
     "ticket": "SELECT title FROM tickets WHERE stem = $1",
     "run_record": "SELECT 'Run of ' || ticket_stem FROM run_records WHERE path = $1",
-    "entry": "SELECT summary FROM entries WHERE id = $1",
     "pull_request": "SELECT title FROM prs WHERE number = TRY_CAST(substr($1, 2) AS BIGINT)",
     "commit": "SELECT subject FROM commits WHERE sha = $1",
 }
@@ -167,17 +167,27 @@ def ask(project: Project, query: str, meaning: Meaning, *, limit: int = 10) -> N
         found = semantic.search(
             reader, meaning.embedder, query, limit, full_text=[(hit.source, hit.ref) for hit in words]
         )
-        titles = {(hit.source, hit.ref): hit.title for hit in words}
+        titles = {(hit.source, hit.ref): hit.title for hit in words if hit.source != "entry"}
         hits = tuple(
-            Near(hit.source, hit.ref, titles.get((hit.source, hit.ref)) or _title(reader, hit.source, hit.ref),
-                 round(hit.score, 6), None if hit.similarity is None else round(hit.similarity, 4), hit.ways)
+            Near(
+                hit.source,
+                hit.ref,
+                titles.get((hit.source, hit.ref)) or _title(project, reader, hit.source, hit.ref),
+                round(hit.score, 6),
+                None if hit.similarity is None else round(hit.similarity, 4),
+                hit.ways,
+            )
             for hit in found.hits
-        )  # fmt: skip
+        )
     finally:
         reader.close()
     return NearAnswer(query, hits, meaning.note or found.note)
 
 
-def _title(reader: DuckDBPyConnection, source: str, ref: str) -> str:
+def _title(project: Project, reader: DuckDBPyConnection, source: str, ref: str) -> str:
+    """One line that names a text; of an entry with the tags that say what it counts for."""
+    if source == "entry":
+        view = one_view(project, ref)
+        return view.summary + "".join(f" [{tag}]" for tag in view.tags)
     row = reader.execute(_TITLES[source], [ref]).fetchone()
     return redact(one_line(str(row[0]), 200)).text if row and row[0] else ref

@@ -68,10 +68,11 @@ def _entry(row: Row) -> Row:
     entry = read_event(body.encode("utf-8", "surrogatepass"))
     assert isinstance(entry, Entry)
     shown = standing not in _WITHDRAWN and not entry.redacted
-    counts = shown and standing in LIVE
+    # A text that needs a tag stands nowhere but behind it.
+    counts = shown and standing in LIVE and bool(in_tree) and not valid_until
     return (
         id_, kind, source, standing,
-        _tagged(entry.summary, standing, valid_until) if shown else None,
+        _tagged(entry.summary, standing, valid_until, "" if in_tree else branch or "unknown") if shown else None,
         (entry.detail or None) if counts else None,
         (entry.rationale or None) if counts and isinstance(entry, Decision) else None,
         outcome or None, at, last_at, stale_at, json.loads(moved) if moved else [],
@@ -81,8 +82,9 @@ def _entry(row: Row) -> Row:
     )  # fmt: skip
 
 
-def _tagged(summary: str, standing: str, valid_until: int | None) -> str:
+def _tagged(summary: str, standing: str, valid_until: int | None, away: str) -> str:
     tag = "" if standing in LIVE else f"[{standing}] "
+    tag += f"[not in this tree, branch {away}] " if away else ""
     return tag + (f"[until {format_instant(valid_until)[:10]}] " if valid_until else "") + summary
 
 

@@ -23,7 +23,7 @@ def query_history(project: Project, sql: str, rows: int) -> Reply:
     shown = _fitting(found.rows)
     more = found.more or len(shown) < len(found.rows)
     columns = [fenced(name, 100) for name in found.columns]
-    lines = [" | ".join(columns), *(" | ".join(_cell(value) for value in row) for row in shown)]
+    lines = [f"  columns: {' | '.join(columns)}", *(f"- {' | '.join(_cell(value) for value in row)}" for row in shown)]
     head = f"{len(shown)} rows." if len(shown) != 1 else "1 row."
     after = ["There are more rows: aggregate, or add LIMIT and OFFSET."] if more else []
     data = {"columns": columns, "rows": inert(shown), "more": more}

@@ -12,14 +12,9 @@ from backstory.index.documents import TOKENIZER
 from backstory.index.terms import (
     MAX_EXTRA_TERMS,
     MAX_TERMS,
-    SNIPPET_CHARS,
     clean,
-    closest,
-    edit_distance,
-    excerpt,
     extra_terms,
     parse_query,
-    spans_of,
 )
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -176,47 +171,3 @@ def test_sqlite_accepts_every_query_and_every_extra_text(text: str) -> None:
 def test_a_word_with_any_printable_character_on_it_is_still_the_word(char: str) -> None:
     for text in (f"{char}timeout", f"timeout {char}", f"{char} timeout {char}"):
         assert any("timeout" in term.literals or "timeout" in term.word for term in parse_query(text).terms)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "slips"),
-    [
-        ("timeout", "timeout", 0),
-        ("timout", "timeout", 1),
-        ("tiemout", "timeout", 1),
-        ("timeoux", "timeout", 1),
-        ("abcd", "wxyz", 3),
-    ],
-)
-def test_slips_between_two_words_are_counted(a: str, b: str, slips: int) -> None:
-    assert edit_distance(a, b, 2) == edit_distance(b, a, 2) == slips
-
-
-@given(st.text("ab", max_size=7), st.text("ab", max_size=7), st.integers(0, 3))
-def test_the_early_end_of_counting_changes_nothing(a: str, b: str, limit: int) -> None:
-    assert edit_distance(a, b, limit) == min(edit_distance(a, b, 10), limit + 1)
-
-
-def test_a_misspelt_word_is_compared_with_stems() -> None:
-    stems = [("databas", 5), ("connect", 9), ("receiv", 2), ("rout", 1), ("retri", 3)]
-    assert closest("databse", stems) == ["database"]
-    assert closest("conection", stems) == ["connection"]
-    assert closest("recieve", stems) == ["receive"]
-    assert closest("runing", [("run", 1)]) == ["running"]
-    assert closest("retyr", stems) == ["retry"]
-    assert closest("timout", [("tim", 99), ("timeout", 1)]) == ["timeout"]
-    assert closest("photosynthesis", stems) == []
-    assert closest("rat", stems) == [], "three letters are too few to guess"
-
-
-def test_of_spellings_equally_near_the_commoner_comes_first() -> None:
-    assert closest("cart", [("carb", 1), ("card", 7), ("care", 7)]) == ["card", "care", "carb"]
-
-
-def test_an_excerpt_is_one_short_line_around_the_first_match() -> None:
-    text, spans = spans_of("a\n  \x02match\x03 here")
-    assert excerpt(text, spans) == "a [match] here"
-    long = excerpt("x" * 500 + "match" + "y" * 500, [(500, 505)])
-    assert "[match]" in long
-    assert len(long) <= SNIPPET_CHARS + 4
-    assert excerpt("数据库", [(0, 2), (1, 3)]) == "[数据库]"

@@ -1,74 +1,54 @@
-"""The nearest neighbours of every vector, with the extra `themes`: the same as without it, for tens of thousands.
+"""The nearest neighbours of many texts with scipy, from the extra `themes`: the same answer as the standard library's.
 
-Products are of whole numbers, so nothing depends on the order in which a library adds them up.
+Weights are whole numbers below 2**53 in every sum, so that floats hold them exactly and no order of adding matters.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
 
-from backstory.history.theme_neighbours import Near, least_product
-from backstory.history.theme_vectors import ONE, UNIT, Space
+from backstory.history.theme_nearest import Near, Vector, cosine, squared
 
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-# Rows of one product: a block holds up to so many times the number of vectors, at 8 bytes each.
-_BLOCK = 256
+# Rows that are multiplied at once: their products with all others are held in memory.
+_BLOCK = 500
 
 
 def available() -> bool:
     """Whether the extra is installed."""
-    return find_spec("scipy") is not None
+    return find_spec("scipy") is not None and find_spec("numpy") is not None
 
 
-def neighbours(space: Space, floor: int, most: int) -> list[Near]:
-    """As `theme_neighbours.neighbours`."""
-    import numpy
+def nearest(vectors: Sequence[Vector], count: int, threshold: float) -> Near:
+    """As `theme_nearest.nearest`."""
+    import numpy as np
+    from scipy import sparse
 
-    if not space.vectors:
-        return []
-    squares, ones = _matrices(space)
-    lengths = numpy.array([vector.length for vector in space.vectors], numpy.int64)
-    least = numpy.array(
-        [least_product(floor, vector.length, int(lengths.min())) for vector in space.vectors], numpy.int64
-    )
-    near: list[Near] = []
-    for start in range(0, len(lengths), _BLOCK):
-        rows, others, products = _candidates(squares[start : start + _BLOCK] @ ones, least, start)
-        # The steps of `theme_vectors.similarity`.
-        alike = (products * UNIT / (lengths[rows] * lengths[others]) * ONE).astype(numpy.int64)
-        kept = (alike >= floor) & (others != rows)
-        rows, others, alike = rows[kept], others[kept], alike[kept]
-        order = numpy.lexsort((others, -alike, rows))
-        ends = numpy.searchsorted(rows[order], numpy.arange(start, min(start + _BLOCK, len(lengths)) + 1))
-        for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
-            first = order[begin : min(end, begin + most)]
-            near.append(list(zip(alike[first].tolist(), others[first].tolist(), strict=True)))
-    return near
-
-
-def _matrices(space: Space) -> tuple[csr_array, csr_array]:
-    """The squared weight of each term of each vector, and, turned over, a one for each."""
-    import numpy
-    from scipy.sparse import csr_array
-
-    shape = (len(space.vectors), len(space.terms))
-    lengths = numpy.array([len(vector.terms) for vector in space.vectors], numpy.int64)
-    starts = numpy.concatenate((numpy.zeros(1, numpy.int64), numpy.cumsum(lengths))).astype(numpy.int32)
-    terms = numpy.fromiter((term for vector in space.vectors for term in vector.terms), numpy.int32, int(starts[-1]))
-    weights = numpy.array(space.weights, numpy.int32)
-    squares = csr_array((weights[terms] * weights[terms], terms, starts), shape=shape)
-    ones = csr_array((numpy.ones(len(terms), numpy.int32), terms, starts), shape=shape).T.tocsr()
-    return squares, ones
-
-
-def _candidates(product: csr_array, least: Any, start: int) -> tuple[Any, Any, Any]:
-    """Rows, columns and products of what could be similar enough; the exact look at it is dear."""
-    import numpy
-
-    counts = numpy.diff(product.indptr)
-    large = numpy.flatnonzero(product.data >= numpy.repeat(least[start : start + len(counts)], counts))
-    rows = numpy.searchsorted(product.indptr, large, side="right") - 1 + start
-    return rows, product.indices[large].astype(numpy.int64), product.data[large].astype(numpy.int64)
+    numbers: dict[str, int] = {}
+    columns, weights, starts = [], [], [0]
+    for vector in vectors:
+        for term, weight in vector.items():
+            columns.append(numbers.setdefault(term, len(numbers)))
+            weights.append(float(weight))
+        starts.append(len(columns))
+    matrix = sparse.csr_matrix((np.array(weights), columns, starts), shape=(len(vectors), len(numbers) or 1))
+    other_side = matrix.T.tocsr()
+    lengths = [squared(vector) for vector in vectors]
+    roughly = np.sqrt(np.array(lengths, dtype=float))
+    found: Near = []
+    for first in range(0, len(vectors), _BLOCK):
+        block = (matrix[first : first + _BLOCK] @ other_side).tocsr()
+        for row in range(block.shape[0]):
+            place = first + row
+            low, high = block.indptr[row], block.indptr[row + 1]
+            others, products = block.indices[low:high], block.data[low:high]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                near = products / (roughly[place] * roughly[others]) >= threshold - 1e-6
+            exact = [
+                (int(other), cosine(int(product), lengths[place], lengths[other]))
+                for other, product in zip(others[near].tolist(), products[near].tolist(), strict=True)
+                if other != place
+            ]
+            close = sorted((pair for pair in exact if pair[1] >= threshold), key=lambda pair: (-pair[1], pair[0]))
+            found.append(close[:count])
+    return found

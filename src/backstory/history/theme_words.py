@@ -56,7 +56,8 @@ signup popup rollout dropout
 _PARTICLES = frozenset(("around", "back", "down", "off", "out", "over", "up", "in"))
 # Names that have a hump and no parts.
 _WHOLE = frozenset(
-    """github gitlab javascript typescript sqlite postgresql mysql nosql graphql duckdb mongodb dynamodb leveldb macos ios
+    """github gitlab javascript typescript sqlite postgresql mysql nosql graphql duckdb mongodb dynamodb leveldb
+    macos ios
     openssl boringssl libressl openssh openapi fastapi numpy scipy pypi pytest latex websocket webassembly webhook oauth
     devops powershell nodejs bitbucket youtube iphone ipad readme todo llvm gnupg libcurl""".split()
 )
@@ -87,7 +88,10 @@ _MARKUP = re.compile(r"<!--.*?(?:-->|\Z)|</?[a-zA-Z][^<>\n]{0,200}>", re.DOTALL)
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]")
 
 # Combining marks are no `\w` to `re`, but belong to words: Latin ones, Hebrew, Arabic, the scripts of India.
-_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0711\u0730-\u074a\u0900-\u0963\u0966-\u0dff"
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f"
+    "\u0670\u06d6-\u06ed\u0711\u0730-\u074a\u0900-\u0963\u0966-\u0dff"
+)
 _TOKEN = re.compile(rf"[\w{_MARKS}]+(?:['\u2019\-][\w{_MARKS}]+)*")
 _LATIN_MARKS = re.compile("[\u0300-\u036f]")
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff\ufe00-\ufe0f]")

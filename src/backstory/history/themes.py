@@ -1,263 +1,241 @@
-"""What recurs in run records and trials: groups of texts about the same trouble. Pure: no file, no clock, no setting.
+"""What recurs in run records and trials, without a model, the same on every machine.
 
-Promises:
+Texts become vectors of weighted terms (`theme_words`). Two texts are joined when each is among the nearest of the
+other, their cosine is above a fixed threshold, and a third text is joined with both. What is joined, directly or not,
+is a theme, unless it hangs together so loosely that it is a chain: that is parted at a higher threshold. Single links
+alone chain a growing project into one heap (12,757 of 50,000 texts in a study).
 
-* The same documents give the same themes, in whatever order they come, on any machine, with either engine.
-* A theme has at least three members of at least two tickets (a trial without one counts by itself): what one ticket
-  says in each of its attempts is its own business.
-* No theme swallows the rest: two groups become one only where their members are alike on average, not by a chain.
-* Every member is in one theme. A text of less than four telling terms is in none.
-
-How it drifts is told by the newest document of all, never by the clock. Recent is what happened in the 90 days up to
-it; a member without a time counts for nothing. `new`: every member is recent. `quiet`: none is. `growing`: at least
-three are, and they came at least twice as often as the earlier ones did, counted from the first member to the begin of
-the 90 days, but over 90 days at least. `steady`: all else.
+Weights are whole numbers, so that sums are exact in whatever order they are made, by whichever engine; the cosine is
+rounded to nine digits before it is compared, and ties go by the text's own name.
 """
 
 from __future__ import annotations
 
-import hashlib
+import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import isqrt
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
 from typing import NamedTuple
 
-from backstory.errors import BackstoryError
-from backstory.history import theme_groups, theme_labels, theme_neighbours, theme_scipy
-from backstory.history.theme_vectors import Space, Vector, space_of
+from backstory.history.theme_nearest import Near, Vector, cosine, nearest, squared
 from backstory.history.theme_words import Words
 
-LEAST_MEMBERS, LEAST_STEMS = 3, 2
-# Members less similar to the centre are one in a hundred, and half of them are about something else.
-CENTRAL = 0.25
-RECENT_MICROS = 90 * 86_400 * 1_000_000
-GROWING_LEAST, GROWING_TIMES = 3, 2
-# The standard library takes seconds for so many, and four times as long for twice as many.
-MOST_WITHOUT_EXTRA = 5_000
-# From here on the extra is faster although it has to be loaded.
-_EXTRA_FROM = 1_500
-NEW, GROWING, STEADY, QUIET = "new", "growing", "steady", "quiet"
-AUTO, STDLIB, SCIPY = "auto", "stdlib", "scipy"
-_INSTALL = "Install the extra `themes` for all of them: `pip install 'backstory[themes]'`."
+# A text says enough to belong to a theme from so many telling terms on, and so many of its heaviest are kept.
+FEWEST_TERMS, MOST_TERMS = 4, 48
+# A term in more than this part of the texts tells nothing; of few texts each may hold it.
+COMMON_SHARE, COMMON_LEAST = 0.05, 100
+NEIGHBOURS = 10
+THRESHOLD = 0.25
+# What hangs together more loosely than this (the middle similarity to the centre) is no theme but a chain.
+COHESION, STEP = 0.45, 0.05
+# A theme has this many texts at the least, about more than one ticket: one record told twice recurs nowhere.
+FEWEST_MEMBERS, FEWEST_STEMS = 3, 2
+LABEL_TERMS, KEPT_TERMS = 4, 12
+# Beyond this many texts the standard library takes minutes.
+MOST_WITHOUT_SCIPY = 5_000
+_UNIT = 1 << 20
+_IDF_CAP = 8.0
+_DAY = 86_400_000_000
+RECENT_DAYS = 90
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text. `source` is run_record or trial, `ref` its path or id, `stem` the ticket that it is about."""
+class Document(NamedTuple):
+    """A text: where it stands, the ticket it is about, and when it was written (microseconds, or None)."""
 
     source: str
     ref: str
-    stem: str | None
+    stem: str
     text: str
-    happened_at_micros: int | None = None
+    happened_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Theme:
-    """One row of the table `themes`. Times are microseconds."""
+class Member(NamedTuple):
+    """A document in a theme, and its similarity to the theme's centre, 0 to 1."""
 
-    theme: str
+    document: Document
+    similarity: float
+
+
+class Theme(NamedTuple):
+    """What recurs. `drift` is new (every dated member is recent), quiet (none is), growing (twice as many as before in
+    the same time), else steady; recent are the 90 days before the newest text of all, so that no clock has a part."""
+
+    id: str
     label: str
-    size: int
     terms: tuple[str, ...]
+    members: tuple[Member, ...]
     first_at: int | None
     last_at: int | None
     recent: int
     drift: str
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One row of the table `run_record_themes`."""
+class Themes(NamedTuple):
+    """All themes, the largest first; a note where texts were left out."""
 
-    theme: str
-    source: str
-    ref: str
-    ticket_stem: str | None
-    happened_at: int | None
-    similarity: float
-
-
-@dataclass(frozen=True, slots=True)
-class Themes:
-    """Themes, the largest first, and their members, the most typical first. `note` says what was left out, if so."""
-
-    themes: tuple[Theme, ...] = ()
-    members: tuple[Member, ...] = ()
+    themes: tuple[Theme, ...]
     note: str = ""
 
+    def theme_rows(self) -> Iterator[tuple[object, ...]]:
+        """Rows of the table `themes`."""
+        for one in self.themes:
+            size, terms = len(one.members), list(one.terms)
+            yield one.id, one.label, size, terms, one.first_at, one.last_at, one.recent, one.drift
 
-def find(documents: Sequence[Document], *, engine: str = AUTO) -> Themes:
-    """The themes of `documents`. The engine (auto, stdlib, scipy) changes the time it takes, never the result.
+    def member_rows(self) -> Iterator[tuple[object, ...]]:
+        """Rows of the table `run_record_themes`."""
+        for one in self.themes:
+            for document, similarity in one.members:
+                stem = document.stem if document.source == "run_record" else None
+                yield one.id, document.source, document.ref, stem, document.happened_at, similarity
 
-    Without the extra only the newest 5,000 are looked at, and the note says so. Of several documents with the same
-    source and ref one counts. `BackstoryError` when the engine is unknown, or asked for and not installed.
-    """
-    wanted = _unique(documents)
-    newest = max((item.happened_at_micros for item in wanted if item.happened_at_micros is not None), default=0)
-    chosen = _engine(engine, len(wanted))
-    kept = wanted
-    if chosen == STDLIB and len(wanted) > MOST_WITHOUT_EXTRA:
-        kept = sorted(sorted(wanted, key=_age)[:MOST_WITHOUT_EXTRA], key=_order)
+
+def find(documents: Sequence[Document], *, engine: str = "auto") -> Themes:
+    """The themes of `documents`, whatever their order. `engine` is auto, plain or scipy; both give the same."""
+    from backstory.history import theme_scipy
+
+    ordered = sorted(documents, key=lambda one: (one.source, one.ref))
+    fast = theme_scipy.available() if engine == "auto" else engine == "scipy"
+    note = ""
+    if not fast and len(ordered) > MOST_WITHOUT_SCIPY:
+        left_out = len(ordered) - MOST_WITHOUT_SCIPY
+        newest = sorted(ordered, key=lambda one: (-(one.happened_at or 0), one.source, one.ref))[:MOST_WITHOUT_SCIPY]
+        ordered = sorted(newest, key=lambda one: (one.source, one.ref))
+        note = f"themes leave out the oldest {left_out:,} texts: install the extra `themes` to group them all"
     words = Words()
-    texts = [words.terms(item.text) for item in kept]
-    space = space_of(texts)
-    nearest = theme_scipy.neighbours if chosen == SCIPY else theme_neighbours.neighbours
-    near = nearest(space, theme_groups.SIMILAR, theme_groups.NEIGHBOURS)
-    found = []
-    for group in theme_groups.groups(space, near):
-        members = _Group([space.vectors[place] for place in group], space, kept)
-        if members.is_theme():
-            members.shed()
-        if members.is_theme():
-            found.append(members)
-    note = "" if kept is wanted else _left_out(len(kept), len(wanted))
-    return _rows(found, _Names(space.terms, words.forms(), texts), newest, note)
+    vectors = _vectors([words.terms(one.text) for one in ordered])
+    near = theme_scipy.nearest(vectors, NEIGHBOURS, THRESHOLD) if fast else nearest(vectors, NEIGHBOURS, THRESHOLD)
+    groups = sorted(_groups(near, vectors))
+    forms = words.forms() if groups else {}
+    newest_at = max((one.happened_at for one in ordered if one.happened_at is not None), default=None)
+    made = (_theme([ordered[place] for place in group], [vectors[place] for place in group], forms, newest_at)
+            for group in groups if len({ordered[place].stem for place in group}) >= FEWEST_STEMS)  # fmt: skip
+    return Themes(tuple(sorted(made, key=lambda one: (-len(one.members), one.id))), note)
 
 
-def _unique(documents: Sequence[Document]) -> list[Document]:
-    unique: dict[tuple[str, str], Document] = {}
-    for item in sorted(documents, key=_order):
-        unique.setdefault((item.source, item.ref), item)
-    return list(unique.values())
+def _vectors(texts: Sequence[frozenset[str]]) -> list[Vector]:
+    """Vectors of whole-number weights; empty for a text that says too little."""
+    frequency: Counter[str] = Counter()
+    for one in texts:
+        frequency.update(one)
+    total = len(texts)
+    common = max(COMMON_LEAST, int(COMMON_SHARE * total))
+    weight = {
+        term: round(_UNIT * min(_IDF_CAP, math.log2(1 + total / seen)))
+        for term, seen in frequency.items()
+        if 1 < seen <= common
+    }
+    found: list[Vector] = []
+    for one in texts:
+        kept = sorted(((weight[term], term) for term in one if term in weight), key=lambda pair: (-pair[0], pair[1]))
+        found.append({term: heavy for heavy, term in kept[:MOST_TERMS]} if len(kept) >= FEWEST_TERMS else {})
+    return found
 
 
-def _order(item: Document) -> tuple[str, str, str, str, int]:
-    at = item.happened_at_micros
-    return item.source, item.ref, item.stem or "", item.text, -1 if at is None else at
+def _groups(near: Near, vectors: Sequence[Vector]) -> Iterator[list[int]]:
+    """Places that hang together, none more loosely than `COHESION`: what does is parted at a higher threshold."""
+    joined = _joined(near)
+    todo = [(group, THRESHOLD) for group in _connected(joined, range(len(near)), THRESHOLD)]
+    while todo:
+        group, threshold = todo.pop()
+        if _cohesion([vectors[place] for place in group]) >= COHESION:
+            yield sorted(group)
+        else:
+            higher = round(threshold + STEP, 9)
+            todo += [(part, higher) for part in _connected(joined, group, higher)]
 
 
-def _age(item: Document) -> tuple[bool, int, str, str]:
-    """The newest first, those without a time last."""
-    at = item.happened_at_micros
-    return at is None, -(at or 0), item.source, item.ref
+def _joined(near: Near) -> list[dict[int, float]]:
+    """For each place its mutual neighbours with which it has a third in common, and how near they are."""
+    known = [dict(pairs) for pairs in near]
+    mutual = [
+        {other: value for other, value in mine.items() if place in known[other]} for place, mine in enumerate(known)
+    ]
+    return [{other: value for other, value in mine.items() if mine.keys() & mutual[other].keys()} for mine in mutual]
 
 
-def _engine(wanted: str, count: int) -> str:
-    if wanted not in (AUTO, STDLIB, SCIPY):
-        raise BackstoryError(f"There is no engine {wanted}.", hint=f"Engines are {AUTO}, {STDLIB} and {SCIPY}.")
-    if wanted == SCIPY and not theme_scipy.available():
-        raise BackstoryError("The engine scipy is not installed.", hint=_INSTALL)
-    if wanted != AUTO:
-        return wanted
-    return SCIPY if count >= _EXTRA_FROM and theme_scipy.available() else STDLIB
+def _connected(joined: Sequence[dict[int, float]], places: Iterable[int], threshold: float) -> list[list[int]]:
+    """The parts of `places` that hang together by links of the threshold at least, those with enough members."""
+    inside, seen, parts = set(places), set[int](), list[list[int]]()
+    for start in sorted(inside):
+        group, todo = set[int](), [start] if start not in seen else []
+        while todo:
+            place = todo.pop()
+            if place not in group:
+                group.add(place)
+                todo += [
+                    other
+                    for other, value in joined[place].items()
+                    if value >= threshold and other in inside and other not in group
+                ]
+        seen |= group
+        if len(group) >= FEWEST_MEMBERS:
+            parts.append(sorted(group))
+    return parts
 
 
-def _left_out(kept: int, all_of_them: int) -> str:
-    return f"Themes are those of the newest {kept:,} of {all_of_them:,} records. {_INSTALL}"
+def _centre(vectors: Sequence[Vector]) -> Vector:
+    centre: Counter[str] = Counter()
+    for vector in vectors:
+        centre.update(vector)
+    return centre
 
 
-class _Group:
-    """Vectors that belong together, and the documents that they stand for."""
-
-    def __init__(self, members: Sequence[Vector], space: Space, documents: Sequence[Document]) -> None:
-        self._weights, self._documents = space.weights, documents
-        self.places = [(place, vector) for vector in members for place in vector.texts]
-
-    @property
-    def documents(self) -> list[Document]:
-        """What its members say, in the order of `places`."""
-        return [self._documents[place] for place, _ in self.places]
-
-    def is_theme(self) -> bool:
-        """Whether it recurs: often enough, and in more than one ticket."""
-        return len(self.places) >= LEAST_MEMBERS and len(self.stems()) >= LEAST_STEMS
-
-    def stems(self) -> list[str]:
-        """Its tickets, each once; a document without one stands for itself."""
-        return sorted({f"stem {item.stem}" if item.stem else _key(item) for item in self.documents})
-
-    def centre(self) -> dict[int, int]:
-        """The sum of its vectors, by term."""
-        total: dict[int, int] = {}
-        for _, vector in self.places:
-            for term, weight in theme_groups.weighted(vector, self._weights).items():
-                total[term] = total.get(term, 0) + weight
-        return total
-
-    def similarities(self, centre: dict[int, int]) -> list[float]:
-        """How similar each member is to the centre, 0 to 1, rounded to 9 digits."""
-        length = isqrt(sum(weight * weight for weight in centre.values()))
-        products = (
-            sum(weight * centre[term] for term, weight in theme_groups.weighted(vector, self._weights).items())
-            for _, vector in self.places
-        )
-        return [min(1.0, round(product / (theme_groups.SCALE * length), 9)) for product in products]
-
-    def shed(self) -> None:
-        """Leave out who came with a neighbour, and is about something else than the others are."""
-        alike = self.similarities(self.centre())
-        self.places = [place for place, similarity in zip(self.places, alike, strict=True) if similarity >= CENTRAL]
-
-    def members(self, theme: str, centre: dict[int, int]) -> list[Member]:
-        """Rows of its documents, the most typical first."""
-        rows = [
-            Member(theme, item.source, item.ref, item.stem or None, item.happened_at_micros, similarity)
-            for item, similarity in zip(self.documents, self.similarities(centre), strict=True)
-        ]
-        return sorted(rows, key=lambda row: (-row.similarity, row.source, row.ref))
-
-
-class _Names(NamedTuple):
-    """What labels are made of: terms by number, how each is written, and the terms of every text."""
-
-    terms: list[str]
-    forms: dict[str, str]
-    texts: list[tuple[str, ...]]
-
-    def of(self, group: _Group, centre: dict[int, int]) -> tuple[str, tuple[str, ...]]:
-        """The label of a theme and its heaviest terms."""
-        weights = {self.terms[term]: weight for term, weight in centre.items()}
-        texts = [self.texts[place] for place, _ in group.places]
-        return theme_labels.named(weights, texts, self.forms, [item.text for item in group.documents])
-
-
-def _rows(found: list[_Group], names: _Names, newest: int, note: str) -> Themes:
-    rows = []
-    for theme, group in sorted(zip(_ids(found), found, strict=True), key=lambda pair: (-len(pair[1].places), pair[0])):
-        centre = group.centre()
-        label, terms = names.of(group, centre)
-        times = sorted(item.happened_at_micros for item in group.documents if item.happened_at_micros is not None)
-        first, last = (times[0], times[-1]) if times else (None, None)
-        recent = sum(newest - at <= RECENT_MICROS for at in times)
-        row = Theme(theme, label, len(group.places), terms, first, last, recent, drift(times, newest))
-        rows.append((row, group.members(theme, centre)))
-    return Themes(tuple(row for row, _ in rows), tuple(member for _, members in rows for member in members), note)
-
-
-def drift(times: Sequence[int], newest: int) -> str:
-    """How a theme with members at `times` (microseconds) drifts, seen from the newest document of all."""
-    begin = newest - RECENT_MICROS
-    earlier = [at for at in times if at < begin]
-    recent = len(times) - len(earlier)
-    if not times:
-        return STEADY
-    if not earlier:
-        return NEW
-    if not recent:
-        return QUIET
-    span = max(begin - min(earlier), RECENT_MICROS)
-    grows = recent >= GROWING_LEAST and recent * span >= GROWING_TIMES * len(earlier) * RECENT_MICROS
-    return GROWING if grows else STEADY
-
-
-def _ids(found: list[_Group]) -> list[str]:
-    """An id for each theme: a hash of its tickets, so that it outlives a file that moves or a further attempt.
-
-    Themes of the same tickets are told apart by their documents.
-    """
-    ids = [_hash(group.stems()) for group in found]
-    taken = Counter(ids)
+def _to_centre(vectors: Sequence[Vector], centre: Vector) -> list[float]:
+    length = squared(centre)
     return [
-        _hash(sorted(map(_key, group.documents))) if taken[identity] > 1 else identity
-        for identity, group in zip(ids, found, strict=True)
+        cosine(sum(weight * centre[term] for term, weight in vector.items()), squared(vector), length)
+        for vector in vectors
     ]
 
 
-def _key(item: Document) -> str:
-    return f"{item.source} {item.ref}"
+def _cohesion(vectors: Sequence[Vector]) -> float:
+    """The middle similarity to the centre."""
+    values = sorted(_to_centre(vectors, _centre(vectors)))
+    return values[len(values) // 2]
 
 
-def _hash(parts: Sequence[str]) -> str:
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+def _theme(documents: list[Document], vectors: list[Vector], forms: dict[str, str], newest_at: int | None) -> Theme:
+    centre = _centre(vectors)
+    members = [Member(*pair) for pair in zip(documents, _to_centre(vectors, centre), strict=True)]
+    terms = [forms.get(term, term) for term in sorted(centre, key=lambda term: (-centre[term], term))]
+    times = sorted(document.happened_at for document in documents if document.happened_at is not None)
+    recent, drift = _drift(times, newest_at)
+    name = "\n".join(sorted(f"{document.stem}\0{document.source}\0{document.ref}" for document in documents))
+    return Theme(
+        id=blake2b(name.encode("utf-8", "replace"), digest_size=8).hexdigest(),
+        label=", ".join(_distinct(terms, LABEL_TERMS)),
+        terms=tuple(_distinct(terms, KEPT_TERMS)),
+        members=tuple(sorted(members, key=lambda one: (-one.similarity, one.document.ref))),
+        first_at=times[0] if times else None,
+        last_at=times[-1] if times else None,
+        recent=recent,
+        drift=drift,
+    )
+
+
+def _distinct(terms: Sequence[str], count: int) -> list[str]:
+    """The first terms of which none is part of another."""
+    kept: list[str] = []
+    for term in terms:
+        low = term.casefold()
+        if not any(low in other.casefold() or other.casefold() in low for other in kept):
+            kept.append(term)
+        if len(kept) == count:
+            break
+    return kept
+
+
+def _drift(times: Sequence[int], newest_at: int | None) -> tuple[int, str]:
+    """How many are recent, and what that says about the theme."""
+    if not times or newest_at is None:
+        return 0, "steady"
+    border = newest_at - RECENT_DAYS * _DAY
+    recent = sum(moment > border for moment in times)
+    earlier = len(times) - recent
+    if not earlier:
+        return recent, "new"
+    if not recent:
+        return recent, "quiet"
+    spans = max(1.0, (border - times[0]) / (RECENT_DAYS * _DAY))
+    return recent, "growing" if recent >= 2 * earlier / spans else "steady"

@@ -1,4 +1,4 @@
-"""Words: what the index stores beside a text, how a query becomes match strings, how a match is shown.
+"""Words: what the index stores beside a text, and how a query becomes match strings.
 
 User text is never query syntax: every term is built from letters, digits and marks and is quoted, so that
 quotes, AND, NEAR(, *, -word, NUL or lone surrogates neither raise nor mean anything. Work is bounded whatever
@@ -7,18 +7,16 @@ the length of the text. Pure: no I/O.
 
 from __future__ import annotations
 
-import itertools
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 MAX_TERMS = 32
 MAX_QUERY_CHARS = 4096
 MAX_EXTRA_TERMS = 50_000
 MAX_PARTS = 12
-SNIPPET_CHARS = 240
-BEGIN, END = "\x02", "\x03"  # set by FTS5 around matches; `clean` keeps them out of texts
 
 _STOP_WORDS = """
     a about after all an and any are as at be because been but by can could did do does for from had has have how i
@@ -49,9 +47,9 @@ _ACCENTED = re.compile("[\u0370-\u052f\u1f00-\u1fff]")
 _DOTTED = r"\.(?<![uldx_.\-]\.)[uld_]+"
 _SIGN = r"(?:\+\+(?!\+)|#(?![uldx#]))"
 _TOKEN = re.compile(rf"(?P<symbol>{_DOTTED}|[uld]+{_SIGN})|(?P<run>x+)|(?P<word>[uld]+(?:[.\-/:'\\_]+[uld]+)*)")
-# Over whole texts: only the telling place is looked for, `_word_start` goes back from it (5 us a text, 34 when
-# each word is tried from its start).
-_HUMP = re.compile(r"(?:lu|uul|d[ul])[uld]*")
+# Over whole texts: only the telling place is looked for, `_word_start` goes back from it. Each way begins with a
+# digit or a capital, since small letters are everywhere: 164,000 texts (41 MB) take 0.3 s, with `lu|uul|d[ul]` 0.9 s.
+_HUMP = re.compile(r"(?:d[ul]|u(?:(?<=lu)|(?<=uu)l))[uld]*")
 _SIGNED = re.compile(rf"[uld]{_SIGN}")
 _NAME = re.compile(_DOTTED)
 _RUN = re.compile(r"(?P<run>x+)|(?P<beside>(?<=x)[uld]+|(?<![uld])[uld]+(?=x))")
@@ -87,13 +85,29 @@ def _shape_of(point: int) -> str:
 
 
 _SHAPES = _Shapes()
+_ASCII_SHAPES = "".join(_shape_of(point) for point in range(128)).ljust(256).encode("ascii")
+_BEYOND_ASCII = re.compile("[^\x00-\x7f]+")
+_ASCII_CONTROL = bytes(point for point in range(128) if _CONTROL.match(chr(point)))
+
+
+def _shape(text: str) -> str:
+    """The shapes of the characters. By way of bytes, since `str.translate` looks each character up anew."""
+    shape = text.encode("ascii", "replace").translate(_ASCII_SHAPES)
+    if text.isascii():
+        return shape.decode("ascii")
+    mixed = bytearray(shape)
+    for match in _BEYOND_ASCII.finditer(text):
+        mixed[match.start() : match.end()] = match.group().translate(_SHAPES).encode("ascii")
+    return mixed.decode("ascii")
 
 
 def clean(text: str) -> str:
     """The text as it is stored: NFC, storable by SQLite, no invisible characters, spaces for control characters."""
-    if not text.isascii():
-        text = text.encode("utf-8", "replace").decode("utf-8")
-        text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
+    if text.isascii():
+        data = text.encode("ascii")
+        return text if len(data.translate(None, _ASCII_CONTROL)) == len(data) else _CONTROL.sub(" ", text)
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFC", text))
     return _CONTROL.sub(" ", text)
 
 
@@ -126,21 +140,27 @@ def _parts(word: str, shape: str) -> list[str]:
     return [word[m.start() : m.end()].lower() for m in _PART.finditer(shape)]
 
 
+@lru_cache(4096)
+def _long_parts(word: str, shape: str) -> tuple[str, ...]:
+    """The parts of two characters and more; none of a word that is cut into very many."""
+    parts = _parts(word, shape)
+    return tuple(part for part in parts if len(part) > 1) if len(parts) <= MAX_PARTS else ()
+
+
 def extra_terms(*texts: str) -> str:
     """What the tokeniser does not see by itself, as words joined by spaces, each once, at most MAX_EXTRA_TERMS.
 
     Parts of camelCase words (it splits snake_case and paths itself), pairs of characters of unspaced scripts
     with the last character of each run, names made of symbols, and folded spellings.
     """
+    return extra_terms_of_clean(*map(clean, texts))
+
+
+def extra_terms_of_clean(*texts: str) -> str:
+    """`extra_terms` of texts that `clean` gave."""
     found: dict[str, None] = {}
-    for raw in texts:
-        text = clean(raw)
-        folded = _fold(text)
-        if folded != text:
-            seen = set(text.split())
-            found.update((word, None) for word in folded.split() if word not in seen)
-        if _ACCENTED.search(folded):
-            found.update((other, None) for word in folded.split() if (other := _accentless(word)) not in ("", word))
+    for text in texts:
+        folded = text if text.isascii() else _spellings(text, found)
         for term in _extra(folded):
             found[term] = None
             if len(found) >= MAX_EXTRA_TERMS:
@@ -148,14 +168,24 @@ def extra_terms(*texts: str) -> str:
     return " ".join(found)
 
 
+def _spellings(text: str, found: dict[str, None]) -> str:
+    """The folded text; the words that folding or the loss of accents changed are added to `found`."""
+    folded = _fold(text)
+    if folded != text:
+        seen = set(text.split())
+        found.update((word, None) for word in folded.split() if word not in seen)
+    if _ACCENTED.search(folded):
+        found.update((other, None) for word in folded.split() if (other := _accentless(word)) not in ("", word))
+    return folded
+
+
 def _extra(text: str) -> Iterator[str]:
-    shape = text.translate(_SHAPES)
+    shape = _shape(text)
     for match in _HUMP.finditer(shape):
         start = _word_start(shape, match.start())
         word = text[start : match.end()]
-        parts = _parts(word, shape[start : match.end()])
-        if len(parts) <= MAX_PARTS and not _HASH.match(word):
-            yield from (part for part in parts if len(part) > 1)
+        if not _HASH.match(word):
+            yield from _long_parts(word, shape[start : match.end()])
     if "x" in shape:
         for match in _RUN.finditer(shape):
             piece = text[match.start() : match.end()]
@@ -182,13 +212,23 @@ def _pairs(run: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing asked for. `match` is its FTS5 expression, `loose` a wider one, `literals` what to mark in a text."""
+    """One thing asked for.
+
+    `match` is its FTS5 expression, `loose` a wider one, `prefix` one for longer words that begin with it; "" for
+    none. `literals` is what to mark in a text.
+    """
 
     word: str
     match: str
     literals: tuple[str, ...]
     loose: str = ""
+    prefix: str = ""
     plain: bool = False  # one word of letters, so that a misspelling of it can be looked up
+
+    @property
+    def widest(self) -> str:
+        """Everything that may be meant."""
+        return f"({self.loose or self.match} OR {self.prefix})" if self.prefix else self.loose or self.match
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,18 +245,18 @@ class Query:
     @property
     def all_terms(self) -> str:
         """Every term, identifiers also by their parts, the last word also as the beginning of one."""
-        return " AND ".join(term.loose or term.match for term in self.terms)
+        return " AND ".join(term.widest for term in self.terms)
 
     @property
     def any_term(self) -> str:
         """At least one term."""
-        return " OR ".join(term.loose or term.match for term in self.terms)
+        return " OR ".join(term.widest for term in self.terms)
 
 
 def parse_query(text: str) -> Query:
     """Never raises. Only the first MAX_QUERY_CHARS characters are read; stop words stay only when alone."""
     folded = _fold(clean(text[:MAX_QUERY_CHARS]))
-    shape = folded.translate(_SHAPES)
+    shape = _shape(folded)
     terms: dict[str, Term] = {}
     last: re.Match[str] | None = None
     for match in _TOKEN.finditer(shape):
@@ -270,109 +310,4 @@ def _with_prefix(term: Term) -> Term:
     short = len(word) < 6 and word.endswith(("s", "ed", "ing"))
     if len(word) < 3 or short or not word[-1].isalnum():
         return term
-    return replace(term, loose=f'({term.loose or term.match} OR "{word}" *)')
-
-
-# What the stemmer takes off; the longer ones only from longer stems, or "timous" would be a form of "tim".
-_ENDINGS = ("", "s", "e", "es", "ed", "er", "ers", "y", "ing", "ings")
-_LONG = """
-    or ly al ion ions ation ations ment ments able ible ability ity ness ful ence ance ent ant ive ous ate ated ates
-    ating ize ized izes izer izers izing ization
-"""
-_LONG_ENDINGS = tuple(_LONG.split())
-
-
-def closest(word: str, vocabulary: Iterable[tuple[str, int]], most: int = 3) -> list[str]:
-    """Words with stems of the vocabulary (stem, documents) that the word misspells: the nearest, commonest first.
-
-    One slip for 4 to 7 letters, two for 8 and more, none for less; a swap of neighbours is one slip.
-    """
-    if len(word) < 4:
-        return []
-    limit = 2 if len(word) >= 8 else 1
-    letters = set(word)
-    best: list[tuple[int, int, str]] = []
-    for stem, documents in vocabulary:
-        # A slip brings in one letter at most: this spares nine stems of ten the counting.
-        if len(stem) < 3 or len(set(stem) - letters) > limit:
-            continue
-        if edit_distance(word[: len(stem)], stem, limit + 1) <= limit + 1:
-            best += [(slips, -documents, form) for slips, form in [_nearest(word, stem, limit)] if slips <= limit]
-    best.sort()
-    return [form for slips, _, form in best if slips == best[0][0]][:most]
-
-
-def _nearest(word: str, stem: str, limit: int) -> tuple[int, str]:
-    """The slips to the nearest word with this stem, and that word. The word itself is known to be none."""
-    return min(
-        ((edit_distance(word, form, limit), form) for form in _forms(stem) if form != word), key=lambda found: found[0]
-    )
-
-
-def _forms(stem: str) -> Iterator[str]:
-    """Words that may have this stem, of two equally near the likelier first."""
-    yield from (stem + stem[-1] + ending for ending in ("ed", "er", "ing"))
-    yield from (stem + ending for ending in _ENDINGS)
-    if stem.endswith("i"):
-        yield stem[:-1] + "y"
-    if len(stem) > 4:
-        yield from (stem + ending for ending in _LONG_ENDINGS)
-
-
-def edit_distance(a: str, b: str, limit: int) -> int:
-    """Insertions, deletions, substitutions and swaps of neighbours between two words; above the limit, limit + 1."""
-    if abs(len(a) - len(b)) > limit:
-        return limit + 1
-    before: list[int] = []
-    row = list(range(len(b) + 1))
-    for i, char in enumerate(a, 1):
-        before, row, above = row, [i], before
-        for j, other in enumerate(b, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (char != other))
-            if i > 1 and j > 1 and char == b[j - 2] and a[i - 2] == other:
-                cost = min(cost, above[j - 2] + 1)
-            row.append(cost)
-        if min(row) > limit and min(before) > limit:
-            return limit + 1
-    return min(row[-1], limit + 1)
-
-
-def spans_of(marked: str) -> tuple[str, list[tuple[int, int]]]:
-    """One line of text without the marks that FTS5 set, and where the marked parts are."""
-    text, spans = "", []
-    for index, piece in enumerate(re.split(f"[{BEGIN}{END}]", " ".join(marked.split()))):
-        if index % 2:
-            spans.append((len(text), len(text) + len(piece)))
-        text += piece
-    return text, spans
-
-
-def excerpt(text: str, spans: list[tuple[int, int]]) -> str:
-    """At most SNIPPET_CHARS characters from a little before the first span, spans in [ ], touching ones as one."""
-    start = max(0, spans[0][0] - SNIPPET_CHARS // 4) if spans else 0
-    end = min(len(text), start + SNIPPET_CHARS)
-    out, at = "\u2026" if start else "", start
-    merged: list[tuple[int, int]] = []
-    for low, high in spans:
-        if merged and low <= merged[-1][1]:
-            merged[-1] = (merged[-1][0], max(high, merged[-1][1]))
-        else:
-            merged.append((low, high))
-    for low, high in merged:
-        if low >= end:
-            break
-        out += f"{text[at:low]}[{text[low : min(high, end)]}]"
-        at = min(high, end)
-    return out + text[at:end] + ("\u2026" if end < len(text) else "")
-
-
-def literal_excerpt(texts: Iterable[str], words: Iterable[str]) -> str:
-    """An excerpt of the first text with any of the words in it, even inside a word; else of the first text."""
-    lines = [line for text in texts if (line := " ".join(text.split()))]
-    alternatives = "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
-    pattern = re.compile(f"(?=({alternatives}))", re.IGNORECASE)
-    for line in lines:
-        spans = [match.span(1) for match in itertools.islice(pattern.finditer(line), 50)]
-        if spans:
-            return excerpt(line, spans)
-    return excerpt(lines[0], []) if lines else ""
+    return replace(term, prefix=f'"{word}" *')

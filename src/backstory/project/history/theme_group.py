@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -38,6 +37,6 @@ def refresh(history: DuckDBPyConnection, known: dict[str, str], wanted: dict[str
         from backstory.history import themes
 
         found = themes.find([themes.Document(*row) for row in rows])
-        build.add(history, "themes", ((*row[:3], list(row[3]), *row[4:]) for row in map(astuple, found.themes)))
-        build.add(history, "run_record_themes", map(astuple, found.members))
+        build.add(history, "themes", found.theme_rows())
+        build.add(history, "run_record_themes", found.member_rows())
     return {"themes"}

@@ -103,7 +103,7 @@ def find(documents: Sequence[Document], *, engine: str = "auto") -> Themes:
         ordered = sorted(newest, key=lambda one: (one.source, one.ref))
         note = f"themes leave out the oldest {left_out:,} texts: install the extra `themes` to group them all"
     words = Words()
-    vectors = _vectors([words.terms(one.text) for one in ordered])
+    vectors = _vectors([frozenset(words.terms(one.text)) for one in ordered])
     near = theme_scipy.nearest(vectors, NEIGHBOURS, THRESHOLD) if fast else nearest(vectors, NEIGHBOURS, THRESHOLD)
     groups = sorted(_groups(near, vectors))
     forms = words.forms() if groups else {}

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import cli, history, hook, index, logs, mcp_server, search, semantic
+from benchmarks import cli, history, hook, index, logs, mcp_server, retrieval, search, semantic
 from benchmarks.bench import ROOT, Bench
 from benchmarks.report import Part, markdown, say
 
@@ -20,6 +20,7 @@ ALL: dict[str, Callable[[Bench], Part]] = {
     "search": search.measure,
     "index": index.measure,
     "history": history.measure,
+    "retrieval": retrieval.measure,
     "semantic": semantic.measure,
 }
 OUT = "docs/benchmarks.md"

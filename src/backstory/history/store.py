@@ -31,7 +31,7 @@ _NAME = "history-"
 _BUILDING = "building-"
 _TRIES = 20
 # What one build may hold in memory: DuckDB spills to its folder beyond it.
-_BUILD_MEMORY = "96MB"
+_BUILD_MEMORY = "64MB"
 
 
 class Damaged(Exception):

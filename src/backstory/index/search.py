@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from functools import cached_property
 
 from backstory.index import filters, terms, weighing
 from backstory.index.anyterm import AnyTerm
@@ -20,7 +20,7 @@ from backstory.index.lifting import Lift
 from backstory.index.snippets import Snippets
 from backstory.index.spelling import closest
 from backstory.index.terms import Query, Term, clean
-from backstory.index.weighing import FIELD_WEIGHTS, Scale
+from backstory.index.weighing import FIELD_WEIGHTS
 
 TITLE_WEIGHT = 2.0
 
@@ -29,6 +29,7 @@ TITLE_WEIGHT = 2.0
 COMMON_ROWS = 10_000
 NEWEST_ROWS = 100
 CANDIDATES = 200
+# Of the rows that match a query with common terms, the newest that bm25 is asked about.
 MATCHING_ROWS = 2_000
 MAX_LIMIT = 1_000
 
@@ -80,7 +81,8 @@ def search(
         return []
     kept = filters.made(db, {"source": sources, "kind": kinds}, path, since, until, (where, tuple(params)))
     near = tuple(clean(path) for path in boost_paths)
-    return _Search(db, kept, min(limit, MAX_LIMIT), near, now).run(query)
+    with closing(Snippets()) as snippets:
+        return _Search(db, kept, min(limit, MAX_LIMIT), Lift(db, kept, near, now), snippets).run(query)
 
 
 _Shown = tuple[str, str, str, "int | None", str, str]
@@ -89,21 +91,11 @@ _Shown = tuple[str, str, str, "int | None", str, str]
 class _Search:
     """One search: the stages share the connection, the filter and the number of hits wanted."""
 
-    def __init__(
-        self, db: sqlite3.Connection, kept: Filter, limit: int, boost_paths: tuple[str, ...], now: int | None
-    ) -> None:
-        self.db, self.kept, self.limit = db, kept, limit
-        self.boost_paths, self.now = boost_paths, now
+    def __init__(self, db: sqlite3.Connection, kept: Filter, limit: int, lift: Lift, snippets: Snippets) -> None:
+        self.db, self.kept, self.limit, self.lift, self.snippets = db, kept, limit, lift, snippets
+        self.scale = lift.scale
         self.candidates = max(CANDIDATES, 2 * limit)
         self.hits: dict[int, Hit] = {}
-
-    @cached_property
-    def scale(self) -> Scale:
-        return Scale(self.db, filters.total(self.db))
-
-    @cached_property
-    def lift(self) -> Lift:
-        return Lift(self.db, self.kept, self.boost_paths, self.now, self.scale.documents)
 
     def run(self, query: Query) -> list[Hit]:
         """Every stage in its order, until there are enough hits."""
@@ -154,16 +146,19 @@ class _Search:
 
     def best(self, match: str) -> dict[int, float]:
         """The best by bm25, and the best of those that share files with the present work."""
+        found = self.fitting(match, "1")
+        if len(found) == self.candidates and self.lift.sharers:
+            found |= self.fitting(match, f"+d.rowid IN ({numbers(sorted(self.lift.sharers))})")
+        return found
+
+    def fitting(self, match: str, condition: str) -> dict[int, float]:
+        """The best by bm25 under a condition over alias d."""
         sql = f"""
             SELECT d.rowid, -bm25(documents_fts, {FIELD_WEIGHTS}) AS score
             FROM documents_fts CROSS JOIN documents d ON d.rowid = documents_fts.rowid
-            WHERE documents_fts MATCH ? AND %s AND {self.kept.sql} ORDER BY score DESC, d.ref LIMIT ?"""
+            WHERE documents_fts MATCH ? AND {condition} AND {self.kept.sql} ORDER BY score DESC, d.ref LIMIT ?"""
         values = (match, *self.kept.params, self.candidates)
-        found = dict(self.db.execute(sql % "1", values))
-        if len(found) == self.candidates and self.lift.sharers:
-            sharing = f"+d.rowid IN ({numbers(sorted(self.lift.sharers))})"
-            found.update(self.db.execute(sql % sharing, values))
-        return {rowid: max(score, 0.0) for rowid, score in found.items()}
+        return {rowid: max(score, 0.0) for rowid, score in self.db.execute(sql, values)}
 
     def titled(self, query: Query, rowids: list[int]) -> dict[int, float]:
         """Newer ones before older ones, and before both those that have every word in the title."""
@@ -184,10 +179,6 @@ class _Search:
         most = max(NEWEST_ROWS, self.limit)
         found: dict[int, float] = {}
         for source in reversed(self.kept.sources):
-            if not self.db.execute(
-                "SELECT 1 FROM documents WHERE rowid BETWEEN ? AND ? LIMIT 1", rowid_range(source)
-            ).fetchone():
-                continue
             for score, expression in ((TITLE_WEIGHT, f"{{title}} : ({match})"), (1.0, match)):
                 values = (expression, *rowid_range(source), *self.kept.params, most)
                 for place, (rowid,) in enumerate(self.db.execute(sql, values)):
@@ -222,7 +213,3 @@ class _Search:
         words = [word for term in query.terms for word in term.literals]
         snippets = self.snippets.of({row[0]: (row[6], row[5], row[7]) for row in rows}, " OR ".join(matches), words)
         return {row[0]: (*row[1:6], snippets[row[0]]) for row in rows}
-
-    @cached_property
-    def snippets(self) -> Snippets:
-        return Snippets()

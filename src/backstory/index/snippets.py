@@ -30,11 +30,15 @@ Texts = tuple[str, ...]
 
 
 class Snippets:
-    """Makes snippets; the table is made at the first use."""
+    """Makes snippets, in a table that lives as long as this."""
 
     def __init__(self) -> None:
         self.db = sqlite3.connect(":memory:", isolation_level=None)
         self.db.execute(f'CREATE VIRTUAL TABLE shown USING fts5(body, title, paths, tokenize = "{TOKENIZER}")')
+
+    def close(self) -> None:
+        """Give the table up."""
+        self.db.close()
 
     def of(self, documents: Mapping[int, Texts], match: str, words: Iterable[str]) -> dict[int, str]:
         """A line for each document, given by its texts, the best to show first, with what matches in [ ].
@@ -73,9 +77,8 @@ def window(text: str, words: Iterable[str]) -> str:
 def _densest(text: str, words: Iterable[str]) -> int:
     """Where the CLOSE characters with the most different words begin; 0 where there are none."""
     # The first letters stand for the stem, which is about the word without its ending.
-    stems = sorted(
-        {re.escape(word[: max(3, len(word) - 3)]) for word in words if word}, key=lambda one: (-len(one), one)
-    )
+    beginnings = {re.escape(word[: max(3, len(word) - 3)]) for word in words if word}
+    stems = sorted(beginnings, key=lambda stem: (-len(stem), stem))
     if not stems:
         return 0
     found = re.finditer("|".join(stems), text, re.IGNORECASE)

@@ -1,7 +1,7 @@
 """What terms weigh and how well documents fit them, at a cost that does not grow with the number of documents.
 
-bm25 looks at every document of every term, 1,000,000 documents make that a second. So it is asked for the rarer terms
-only, which decide the order; a common term counts as its weight where a document has it.
+bm25 looks at every document of every term, which of 1,000,000 documents takes up to a second. So it is asked for the
+rarer terms only, which decide the order; a common term counts as its weight where a document has it.
 """
 
 from __future__ import annotations
@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
+from backstory.index import filters
 from backstory.index.filters import Filter, numbers
 
 # A word in the title says what a document is about; a path is chosen with care too; `extra` repeats words of
-# the other three, so that its hits count less.
+# the other three, so that its hits count less. Recall at 5 of curl, istio and beads with 2 for the title 0.539 0.586
+# 0.571, with 3 0.541 0.589 0.574.
 FIELD_WEIGHTS = "3.0, 1.0, 1.5, 0.6"
 
 # A term in more documents than this is common: nobody counts further.
@@ -40,33 +43,32 @@ class Part(NamedTuple):
 
 
 class Scale:
-    """Counts documents; each expression once in a search. `documents` is how many there are."""
+    """What something weighs by how few documents have it. Counts each expression once in a search."""
 
-    def __init__(self, db: sqlite3.Connection, documents: int) -> None:
-        self.db, self.documents = db, documents
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self.db = db
         self._counted: dict[str, int] = {}
 
-    @property
-    def heaviest(self) -> float:
-        """What a term weighs that no document has."""
-        return math.log1p((self.documents + 0.5) / 0.5)
+    @cached_property
+    def documents(self) -> int:
+        """How many documents there are."""
+        return filters.total(self.db)
+
+    def weight(self, count: int) -> float:
+        """The inverse frequency of what `count` documents have; the most is that of what none has."""
+        return math.log1p(max(0.5, self.documents - count + 0.5) / (count + 0.5))
 
     def count(self, match: str) -> int:
         """How many documents match, at most COMMON + 1."""
         if match not in self._counted:
-            self._counted[match] = counted(self.db, match, COMMON + 1)
+            sql = "SELECT count(*) FROM (SELECT 1 FROM documents_fts WHERE documents_fts MATCH ? LIMIT ?)"
+            self._counted[match] = int(self.db.execute(sql, (match, COMMON + 1)).fetchone()[0])
         return self._counted[match]
 
     def part(self, match: str) -> Part:
-        """The expression with its inverse document frequency."""
+        """The expression, counted and weighed."""
         count = self.count(match)
-        return Part(match, count, math.log1p(max(0.5, self.documents - count + 0.5) / (count + 0.5)))
-
-
-def counted(db: sqlite3.Connection, match: str, most: int) -> int:
-    """How many documents match, at most `most`."""
-    sql = "SELECT count(*) FROM (SELECT 1 FROM documents_fts WHERE documents_fts MATCH ? LIMIT ?)"
-    return int(db.execute(sql, (match, most)).fetchone()[0])
+        return Part(match, count, self.weight(count))
 
 
 def rarer(parts: Iterable[Part]) -> list[Part]:
@@ -74,7 +76,7 @@ def rarer(parts: Iterable[Part]) -> list[Part]:
     left, found = BM25_ROWS, []
     for part in sorted(parts, key=lambda part: (part.documents, part.match)):
         left -= part.documents
-        if left < 0:
+        if left < 0 or part.common:
             break
         found.append(part)
     return found

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import heapq
 import sqlite3
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from backstory.index.filters import Filter, below, marks, numbers
+from backstory.index import weighing
+from backstory.index.filters import Filter, numbers
 from backstory.index.weighing import Scale
 
 DAY = 86_400_000_000
 MAX_BOOST_PATHS = 32
-# Documents looked at for each path asked for, the newest first.
-PATH_ROWS = 200
+# Documents looked at for the paths asked for, the newest of each, the same number for each and not too few.
+PATH_ROWS = 400
+LEAST_PATH_ROWS = 20
+_OF_PATH = "FROM document_paths WHERE path = ? AND document BETWEEN ? AND ? ORDER BY document DESC"
+# Of these the newest are tried on the filter first.
+SAMPLE = 20
 # From here on it does not matter how many more documents a path has.
-COUNTED_PATHS = 5_000
+COUNTED_PATHS = 2_000
 
 # What all files in common are worth, in parts of the best document's fit; less of the files is worth less, by how rare
 # they are. Follow-ups of curl, recall at 5 in one half and the other (half was chosen so that files alone do not lift
@@ -65,13 +71,22 @@ class Lift:
 
     @cached_property
     def sharers(self) -> dict[int, float]:
-        """Documents that pass the filter and have one of the paths, the newest for each: rowid -> share, 0 to 1."""
-        sql = f"""SELECT p.document FROM document_paths p CROSS JOIN documents d ON d.rowid = p.document
-            WHERE p.path = ? AND p.document BETWEEN ? AND ? AND {self.kept.sql} ORDER BY p.document DESC LIMIT ?"""
+        """The newest documents for each path: rowid -> share, 0 to 1. Not all of them need pass the filter."""
+        most = max(LEAST_PATH_ROWS, PATH_ROWS // max(1, len(self.paths)))
+        found = self._newest(f"SELECT document {_OF_PATH} LIMIT ?", (most,))
+        sample = heapq.nlargest(SAMPLE, found)
+        if 2 * len(weighing.passing(self.db, self.kept, sample, SAMPLE)) >= len(sample):
+            return found
+        # Mostly in vain: a search in the past, or in a corner. The filter of a search is dear, 13 us a document.
+        sql = f"""SELECT d.rowid FROM (SELECT document {_OF_PATH} LIMIT {COUNTED_PATHS}) p
+            CROSS JOIN documents d ON d.rowid = p.document WHERE {self.kept.sql} ORDER BY d.rowid DESC LIMIT ?"""
+        return self._newest(sql, (*self.kept.params, most))
+
+    def _newest(self, sql: str, values: tuple[object, ...]) -> dict[int, float]:
         whole = sum(self.weights.values())
         found: dict[int, float] = {}
         for path, weight in self.weights.items():
-            for (rowid,) in self.db.execute(sql, (path, *self.kept.span, *self.kept.params, PATH_ROWS)):
+            for (rowid,) in self.db.execute(sql, (path, *self.kept.span, *values)):
                 found[rowid] = found.get(rowid, 0.0) + weight / whole
         return found
 
@@ -98,20 +113,38 @@ class Lift:
 
     def shares(self, ids: str) -> dict[int, float]:
         """rowid -> which part of the paths, by weight, a document has, 0 to 1; files in the same folder count less."""
-        found: dict[int, float] = {}
+        if not self.weights:
+            return {}
+        had: dict[int, set[str]] = {}
+        for rowid, path in self.db.execute(f"SELECT document, path FROM document_paths WHERE document IN ({ids})"):
+            found = path if path in self.weights else self._folder_above(path)
+            if found:
+                had.setdefault(rowid, set()).add(found)
         whole = sum(self.weights.values())
-        if not whole:
-            return found
-        near: dict[int, dict[str, float]] = {}
-        same = f"SELECT DISTINCT document FROM document_paths WHERE document IN ({ids})"
-        for folder in {path.rpartition("/")[0] for path in self.weights} - {""}:
-            weight = FOLDER_SHARE * max(w for path, w in self.weights.items() if path.rpartition("/")[0] == folder)
-            for (rowid,) in self.db.execute(f"{same} AND path >= ? AND path < ?", below(folder)):
-                near.setdefault(rowid, {})[folder] = weight
-        sql = f"SELECT document, path FROM document_paths WHERE document IN ({ids}) AND path IN ({marks(self.weights)})"
-        for rowid, path in self.db.execute(sql, tuple(self.weights)):
-            found[rowid] = found.get(rowid, 0.0) + self.weights[path]
-            near.get(rowid, {}).pop(path.rpartition("/")[0], None)
-        for rowid, folders in near.items():
-            found[rowid] = found.get(rowid, 0.0) + sum(folders.values())
-        return {rowid: min(1.0, share / whole) for rowid, share in found.items()}
+        return {rowid: min(1.0, self._weight(found) / whole) for rowid, found in had.items()}
+
+    @cached_property
+    def folders(self) -> dict[str, float]:
+        """What a file in a folder of the paths, or below it, weighs: a part of the rarest of the paths there."""
+        folders: dict[str, float] = {}
+        for path, weight in self.weights.items():
+            folder = path.rpartition("/")[0] + "/"
+            folders[folder] = max(folders.get(folder, 0.0), FOLDER_SHARE * weight)
+        folders.pop("/", None)
+        return folders
+
+    def _folder_above(self, path: str) -> str:
+        """The nearest folder of the paths that the path is in, with a slash at its end; "" for none."""
+        end = path.rfind("/")
+        while end > 0:
+            if path[: end + 1] in self.folders:
+                return str(path[: end + 1])
+            end = path.rfind("/", 0, end)
+        return ""
+
+    def _weight(self, found: set[str]) -> float:
+        """Of paths, and of folders without a path of theirs that is found too."""
+        paths = found & self.weights.keys()
+        covered = {path.rpartition("/")[0] + "/" for path in paths}
+        near = sum(self.folders[folder] for folder in sorted(found - paths - covered))
+        return sum(self.weights[path] for path in sorted(paths)) + near

@@ -148,11 +148,11 @@ class _Search:
         """The best by bm25, and the best of those that share files with the present work."""
         found = self.fitting(match, "1")
         if len(found) == self.candidates and self.lift.sharers:
-            found |= self.fitting(match, f"+d.rowid IN ({numbers(sorted(self.lift.sharers))})")
+            found |= self.fitting(match, f"+documents_fts.rowid IN ({numbers(sorted(self.lift.sharers))})")
         return found
 
     def fitting(self, match: str, condition: str) -> dict[int, float]:
-        """The best by bm25 under a condition over alias d."""
+        """The best by bm25 under a condition over `documents_fts`: what it leaves out costs no look at the filter."""
         sql = f"""
             SELECT d.rowid, -bm25(documents_fts, {FIELD_WEIGHTS}) AS score
             FROM documents_fts CROSS JOIN documents d ON d.rowid = documents_fts.rowid

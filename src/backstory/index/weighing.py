@@ -26,7 +26,7 @@ COMMON = 10_000
 BM25_ROWS = 10_000
 # Looking up one rowid in full text costs 100 us, reading a whole list of matches 0.2 us a row.
 SEEK_ROWS = 500
-FILTERED_AT_ONCE = 500
+FILTERED_AT_ONCE = 250
 
 
 class Part(NamedTuple):

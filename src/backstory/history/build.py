@@ -6,7 +6,7 @@ no database keeps (lone surrogates, NUL). The order of rows says nothing: equal 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -32,23 +32,26 @@ def create(db: DuckDBPyConnection, names: Iterable[str] = TABLES) -> None:
 def add(db: DuckDBPyConnection, name: str, rows: Iterable[Sequence[Any]]) -> int:
     """Append rows to a table; how many."""
     table, count = TABLES[name], 0
-    statement = _insert(table)
     source = iter(rows)
     while batch := list(islice(source, BATCH)):
-        columns = zip(*batch, strict=True)
-        values = [_fit(values, column.type) for values, column in zip(columns, table.columns, strict=True)]
-        db.execute(statement, values)
+        columns = list(zip(zip(*batch, strict=True), table.columns, strict=True))
+        # A column without a value goes as one word.
+        filled = [any(value is not None for value in values) for values, _ in columns]
+        values = [_fit(values, column.type) for (values, column), full in zip(columns, filled, strict=True) if full]
+        db.execute(_insert(table, filled), values)
         count += len(batch)
     return count
 
 
-def _insert(table: Table) -> str:
-    parts = []
-    for place, column in enumerate(table.columns, 1):
-        if column.type == TIME:
-            parts.append(f"make_timestamp(unnest(${place}::BIGINT[]))")
-        else:
-            parts.append(f"unnest(${place}::{column.type}[])")
+def _insert(table: Table, filled: Sequence[bool]) -> str:
+    parts, place = [], 0
+    for column, full in zip(table.columns, filled, strict=True):
+        if not full:
+            parts.append("NULL")
+            continue
+        place += 1
+        value = f"unnest(${place}::BIGINT[])" if column.type == TIME else f"unnest(${place}::{column.type}[])"
+        parts.append(f"make_timestamp({value})" if column.type == TIME else value)
     return f"INSERT INTO {table.name} SELECT {', '.join(parts)}"
 
 
@@ -73,13 +76,12 @@ def table_hash(db: DuckDBPyConnection, name: str) -> str:
     return f"{row[0]}:{int(row[1]) & (1 << 64) - 1:016x}"
 
 
-def grown_hash(db: DuckDBPyConnection, name: str, before: str, shas: Sequence[str]) -> str:
-    """The hash of a table of commits that was `before`, and has got the rows of the commits `shas` since."""
-    among = "sha IN (SELECT unnest($1::VARCHAR[]))"
-    query = f"SELECT count(*), coalesce(sum(hash(t)::HUGEINT), 0) FROM {name} AS t WHERE {among}"
-    row = db.execute(query, [list(shas)]).fetchone()
-    assert row is not None
+def grown_hash(db: DuckDBPyConnection, name: str, before: str) -> str:
+    """The hash of a table whose hash was `before`, and that has only got rows since."""
     count, _, total = before.partition(":")
+    query = f"SELECT count(*), coalesce(sum(hash(t)::HUGEINT), 0) FROM {name} AS t WHERE rowid >= ?"
+    row = db.execute(query, [int(count)]).fetchone()
+    assert row is not None
     return f"{int(count) + row[0]}:{(int(total, 16) + int(row[1])) & (1 << 64) - 1:016x}"
 
 
@@ -87,23 +89,23 @@ def write_meta(
     db: DuckDBPyConnection,
     facts: dict[str, str],
     changed: Iterable[str],
-    grown: Mapping[str, Sequence[str]] | None = None,
+    grown: Collection[str] = (),
 ) -> None:
     """Bring `index_meta` up to date: `facts`, and the hash of each table in `changed`.
 
-    Of a table in `grown` only the rows of these commits are new: to read all of them takes 100 ms at 80,000 commits.
+    A table in `grown` has only got rows: to read all of them takes 100 ms at 80,000 commits.
     """
     known = read_meta(db)
     hashes = {
-        f"hash:{name}": grown_hash(db, name, known[f"hash:{name}"], grown[name])
-        if grown and name in grown and f"hash:{name}" in known
+        f"hash:{name}": grown_hash(db, name, known[f"hash:{name}"])
+        if name in grown and f"hash:{name}" in known
         else table_hash(db, name)
         for name in sorted(changed)
         if name != _META
     }
-    for key, value in {**facts, **hashes}.items():
-        db.execute(f"DELETE FROM {_META} WHERE key = ?", [key])
-        db.execute(f"INSERT INTO {_META} VALUES (?, ?)", [key, _text(value)])
+    rows = {**facts, **hashes}
+    db.execute(f"DELETE FROM {_META} WHERE key IN (SELECT unnest($1::VARCHAR[]))", [list(rows)])
+    add(db, _META, rows.items())
 
 
 def read_meta(db: DuckDBPyConnection) -> dict[str, str]:
@@ -155,6 +157,8 @@ def stored_commits(db: DuckDBPyConnection, order: Sequence[str]) -> Iterator[Row
     Changes are a list of (status, path, old path), None for a commit without files.
     """
     cursor = db.cursor()
+    place = db.execute("SELECT current_database()").fetchone()
+    cursor.execute(f'USE "{place[0] if place else ""}"')
     cursor.execute("CREATE OR REPLACE TEMP TABLE wanted (sha VARCHAR, place BIGINT)")
     for start in range(0, len(order), BATCH):
         cursor.execute(

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 _PROGRAM = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from backstory.index.feeding import main; main()"
 _LENGTH = 8
-_CORES = 3
 # A lone surrogate is no UTF-8, and no database keeps it: it is replaced on the way.
 _ENCODER = msgspec.msgpack.Encoder()
 
@@ -48,8 +47,6 @@ class Feeder:
         # Both live as long as the process.
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115
         self._frames = tempfile.NamedTemporaryFile(dir=os.path.dirname(path), prefix="feeding.")  # noqa: SIM115
-        # On two cores git and its reader need both: the words wait until those are done.
-        self._held_back: list[int] | None = [] if (os.cpu_count() or 1) < _CORES else None
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-c", _PROGRAM, json.dumps(sys.path), path, self._frames.name],
             stdin=subprocess.PIPE,
@@ -61,16 +58,9 @@ class Feeder:
         frame = _ENCODER.encode((first, [_plain(row) for row in rows]))
         self._frames.write(frame)
         self._frames.flush()
-        if self._held_back is None:
-            self._tell(len(frame))
-        else:
-            self._held_back.append(len(frame))
-
-    def _tell(self, length: int) -> None:
-        """Let the process read the next frame."""
         assert self._process.stdin is not None
         try:
-            self._process.stdin.write(length.to_bytes(_LENGTH, "big"))
+            self._process.stdin.write(len(frame).to_bytes(_LENGTH, "big"))
             self._process.stdin.flush()
         except OSError as error:
             raise self._failed() from error
@@ -84,8 +74,6 @@ class Feeder:
         try:
             if error is not None:
                 self._process.kill()
-            for length in self._held_back or () if error is None else ():
-                self._tell(length)
             try:
                 self._process.communicate()
             except OSError:

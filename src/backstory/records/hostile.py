@@ -277,7 +277,7 @@ def is_directive(text: str) -> str | None:
     paraphrase that avoids the usual words passes too. Of 10,000 real commit messages three raise it, two of
     which do tell the reader to run a command.
     """
-    if _HIDDEN.search(text):
+    if not text.isascii() and _HIDDEN.search(text):
         return "holds hidden characters"
     text = _ANSI.sub("", text)
     blob = _BLOB.search(text)

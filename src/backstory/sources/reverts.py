@@ -21,9 +21,10 @@ from backstory.sources.revert_messages import (
     keys_of,
     names_of,
     plain_title,
-    read_claim,
+    read_hinted_claim,
     title_key,
 )
+from backstory.sources.revert_messages import may_claim as may_claim_in
 
 # A line shorter than this, its white space squeezed, is a brace or a keyword and proves nothing.
 _SHORTEST_LINE = 8
@@ -95,6 +96,7 @@ def find(
     body_of: Callable[[str], str],
     *,
     patch_of: Callable[[str], Patch | None] | None = None,
+    may_claim: Callable[[Commit, str], bool] | None = None,
     repository: str = "",
 ) -> Iterator[Revert]:
     """The reverts among `commits`, which come newest first; yielded oldest first once all were seen.
@@ -102,19 +104,32 @@ def find(
     `body_of` gives the message of a commit without its subject, empty for one that is only offered as an original.
     Merges are originals only: what they bring in is told by its own commit. With `patch_of`, asked for every
     other commit, a commit that exactly undoes one of the 2,000 before it is found whatever its message says.
+    `may_claim` is asked in place of the look ahead, by who had a look already.
     """
     search = _Search()
+    hinted = may_claim or _may_claim
     for position, commit in enumerate(commits):
         body = body_of(commit.sha)
-        files = frozenset(path for change in commit.changes for path in (change.path, change.old_path) if path)
-        this = _Seen(commit.sha, commit.time, commit.subject, files, position)
-        search.offer(this, body)
-        if len(commit.parents) < 2:
-            this.claim = read_claim(commit.subject, body, repository=repository)
+        search.offer(commit, body, position)
+        if len(commit.parents) > 1:
+            continue
+        claim = read_hinted_claim(commit.subject, body, repository=repository) if hinted(commit, body) else None
+        patch = patch_of(commit.sha) if patch_of else None
+        if claim or patch:
+            this = _seen(commit, position, claim)
             search.want(this)
-            if patch_of and (patch := patch_of(commit.sha)):
+            if patch:
                 search.compare(this, patch)
     yield from search.results()
+
+
+def _may_claim(commit: Commit, body: str) -> bool:
+    return may_claim_in(commit.subject, body)
+
+
+def _seen(commit: Commit, position: int, claim: Claim | None = None) -> _Seen:
+    files = frozenset(path for change in commit.changes for path in (change.path, change.old_path) if path)
+    return _Seen(commit.sha, commit.time, commit.subject, files, position, claim)
 
 
 @dataclass(slots=True)
@@ -162,13 +177,14 @@ class _Search:
             if key := title_key(title):
                 self._wanted[key].append((title, this))
 
-    def offer(self, original: _Seen, body: str) -> None:
+    def offer(self, commit: Commit, body: str, position: int) -> None:
         """Hand a commit to the newer ones that look for it."""
-        self._passed.add(int(original.sha, 16))
-        title = original.subject
-        for key in (original.sha[:SHORT_ID], *keys_of(title), *names_of(title, body)):
+        self._passed.add(int(commit.sha, 16))
+        title, original = commit.subject, None
+        for key in (commit.sha[:SHORT_ID], *keys_of(title), *names_of(title, body)):
             if key not in self._wanted:
                 continue
+            original = original or _seen(commit, position)
             left = [(cite, this) for cite, this in self._wanted.pop(key) if not self._settle(cite, this, original)]
             if left:
                 self._wanted[key] = left

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from backstory.history import store
+from backstory.project.history import git_pass
 from backstory.project.history import refresh as refresh_module
+from backstory.project.history.catch_up import catch_up_search
 from backstory.project.history.refresh import is_current, refresh
 from tests.project.history.sources import RUN, TICKET, Sources
 from tests.project.memory import Memory
@@ -76,6 +78,41 @@ def test_a_lost_index_gets_its_documents_back_from_the_history(sources: Sources)
     assert sources.documents() == known and sources.hashes() == hashes
     with sources.open() as project:
         assert project.db.execute("SELECT id, standing, summary FROM entries ORDER BY id").fetchall() == entries
+
+
+def _commits_in_search(sources: Sources) -> int:
+    return sum(source == "commit" for source, _ in sources.documents())
+
+
+def test_the_words_of_a_long_history_wait_for_the_first_search(sources: Sources, monkeypatch) -> None:
+    sources.revert("Cache the answers", "It went stale.")
+    assert not sources.refresh().words_owed
+    everything, hashes = sources.documents(), sources.hashes()
+    monkeypatch.setattr(git_pass, "_MANY", 3)
+    done = sources.refresh(rebuild=True)
+    assert done.words_owed and sources.hashes() == hashes
+    with sources.open() as project:
+        assert is_current(project)
+        assert project.db.execute("SELECT count(*) FROM entries WHERE source = 'git'").fetchone() == (1,)
+    shutil.rmtree(sources.folder)
+    with sources.open() as project:
+        catch_up_search(project)
+    assert sources.documents() == everything
+    assert not sources.refresh().words_owed and sources.hashes() == hashes
+
+
+def test_a_debt_of_words_outlives_new_commits_and_is_paid_once(sources: Sources, monkeypatch) -> None:
+    monkeypatch.setattr(git_pass, "_MANY", 2)
+    assert sources.refresh().words_owed and _commits_in_search(sources) == 0
+    sources.commit("One more", src__more_py="x = 1\n")
+    assert sources.refresh().words_owed and sources.refresh().groups == ()
+    with sources.open() as project:
+        catch_up_search(project)
+    assert _commits_in_search(sources) == 3
+    monkeypatch.setattr(git_pass, "reread", None)
+    sources.commit("Another", src__more_py="x = 2\n")
+    assert not sources.refresh().words_owed
+    assert _commits_in_search(sources) == 4
 
 
 @pytest.mark.parametrize("seed", range(6))

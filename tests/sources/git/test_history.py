@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from backstory.sources.git import log
-from backstory.sources.git.log import GitFailed, commits, first_parent, landing_positions
+from backstory.sources.git.log import commits, first_parent, landing_positions
+from backstory.sources.git.stream import GitFailed
 
 from .conftest import Repository
 

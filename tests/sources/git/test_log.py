@@ -1,14 +1,16 @@
 """The history as one stream of commits."""
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from backstory.errors import BackstoryError
-from backstory.sources.git import log
-from backstory.sources.git.log import Change, GitFailed, commits, is_partial, is_shallow, safe_directory_problem
+from backstory.sources.git import log, stream
+from backstory.sources.git.log import Change, commits, is_partial, is_shallow
 from backstory.sources.git.run import git
+from backstory.sources.git.stream import GitFailed, safe_directory_problem
 
 from .conftest import Repository, make
 
@@ -312,7 +314,7 @@ class TestFailures:
         assert log.branch_files(str(project)) == ()
         assert not is_partial(str(project))
         with pytest.raises(GitFailed):
-            list(log._stream(["log"], str(project)))
+            list(stream.fields_of(["log"], str(project)))
 
     def test_a_repository_of_someone_else(self, project: Repository, fake_git) -> None:
         """git's refusal is told apart, and its own remedy is the hint."""
@@ -376,6 +378,38 @@ class TestFailures:
         with pytest.raises(GitFailed, match="exit code 3"):
             next(stream)
 
+    def test_git_writes_on_while_its_reader_is_busy(self, fake_git, tmp_path: Path) -> None:
+        """What a pipe does not hold is taken in meanwhile, up to a bound; all of it comes out in the end."""
+        trace = fake_git(
+            "head -c 3000000 /dev/zero | tr '\\0' 'x'; printf '\\0'; : >\"$trace/written\"; printf 'last\\0'"
+        )
+        fields = stream.fields_of(["log"], str(tmp_path))
+        first = threading.Thread(target=lambda: got.append(next(fields)))
+        got: list[str] = []
+        first.start()
+        for _ in range(1_000):
+            if (trace / "written").exists():
+                break
+            first.join(0.01)
+        first.join()
+        assert (trace / "written").exists()
+        assert [len(got[0]), *fields] == [3_000_000, "last"]
+
+    def test_a_reader_that_stops_early_lets_its_thread_go(self, fake_git, tmp_path: Path) -> None:
+        """Positive control: the thread is there while git writes more than may wait."""
+        fake_git("while :; do head -c 4000000 /dev/zero; done")
+
+        def reading() -> list[threading.Thread]:
+            return [thread for thread in threading.enumerate() if thread.name == "reads git"]
+
+        fields = stream.fields_of(["log"], str(tmp_path))
+        assert next(fields) == ""
+        assert reading()
+        fields.close()
+        for thread in reading():
+            thread.join(10)
+        assert not reading()
+
     def test_a_reader_that_stops_early_ends_git(self, fake_git, tmp_path: Path) -> None:
         """No process is left behind the stream."""
         one = "1" * 40
@@ -396,5 +430,5 @@ def test_fields_that_span_chunks_are_joined(project: Repository, monkeypatch) ->
     project.commit("x" * 300, b="3")
     expected = list(commits(str(project)))
     for size in (1, 2, 3, 7, 64):
-        monkeypatch.setattr(log, "_CHUNK", size)
+        monkeypatch.setattr(stream, "_PIPE", size)
         assert list(commits(str(project))) == expected

@@ -21,7 +21,7 @@ from backstory.records.kinds.trial import Trial
 from backstory.records.times import MICROS, format_instant
 from backstory.sources.git.log import Commit
 from backstory.sources.git.patches import patches
-from backstory.sources.revert_messages import may_claim, read_claim
+from backstory.sources.revert_messages import read_claim
 from backstory.sources.reverts import Patch, Revert, drop_common, failed_lines, line_hashes
 
 SOURCE = "git"
@@ -46,9 +46,9 @@ class FileNames:
         self._now: dict[str, str] = {}
         self._kept: dict[str, dict[str, str]] = {}
 
-    def see(self, commit: Commit) -> None:
-        """Pass a commit; commits come newest first. For one that may be a revert the names are kept."""
-        if may_claim(commit.subject, commit.body):
+    def see(self, commit: Commit, kept: bool) -> None:
+        """Pass a commit; commits come newest first. The names are kept of one that may be a revert."""
+        if kept:
             found = {change.path: self._now.get(change.path, change.path) for change in commit.changes}
             self._kept[commit.sha] = {old: new for old, new in found.items() if old != new}
         for change in commit.changes:

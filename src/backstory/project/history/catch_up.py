@@ -36,7 +36,7 @@ def catch_up_search(project: Project, *, progress: Progress | None = None) -> No
     if since is None or not _take_new(project, ground, since):
         from backstory.project.history.refresh import refresh
 
-        refresh(project, progress=progress)
+        refresh(project, all_words=True, progress=progress)
 
 
 def _take_new(project: Project, ground: Ground, since: str) -> bool:

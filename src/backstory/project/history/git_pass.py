@@ -26,6 +26,7 @@ from backstory.records.times import MICROS
 from backstory.sources.git.head import head_id
 from backstory.sources.git.log import Change, Commit, commits, is_ancestor
 from backstory.sources.git.run import git
+from backstory.sources.revert_messages import may_claim
 from backstory.sources.reverts import Revert, find
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ COMMIT = "commit"
 _RULES = 1
 # Files of a commit that search knows; one that touches more is about no file in particular.
 MOST_PATHS = 200
-# From so many commits on, a process of its own writes their documents meanwhile.
+# From so many commits on, their documents are left to the first search, where a process of its own writes them.
 _MANY = 5_000
 # Room for documents where git did not say how many there will be.
 _PLENTY = 1 << 30
@@ -96,6 +97,8 @@ class Pass:
         *,
         tables: DuckDBPyConnection | None = None,
         index: sqlite3.Connection | None = None,
+        anew: bool = False,
+        all_words: bool = True,
         reverts: bool = False,
         progress: Progress | None = None,
         stack: ExitStack | None = None,
@@ -103,26 +106,38 @@ class Pass:
         # What outlives the pass: a process that still writes documents is waited for where this is closed.
         self.stack = stack or ExitStack()
         self.project, self.now, self.tables, self.index, self.reverts = project, now, tables, index, reverts
+        # Whether the documents are made from nothing, and however many they are.
+        self.anew, self.all_words = anew, all_words
+        self.owed = False
         self.progress = progress
         self.names = backed_out.FileNames()
         self.found: list[Revert] = []
         # Whether a commit says that it takes another back, where the search itself is not part of this pass.
         self.claimed = False
         self.seen = 0
-        # The commits that were added to the tables.
-        self.added: list[str] = []
-        self._body = ""
+        # Of the commit that passes now: its message without the subject, and whether it may claim anything.
+        self._body, self._hinted = "", False
         self._feeder: feeding.Feeder | None = None
 
     def run(self, stream: Iterable[Commit], total: int) -> None:
         """Read `stream`, which has `total` commits; 0 where that is not known."""
+        if self.index is not None and total >= _MANY and not self.all_words:
+            self.index, self.owed = None, True
+        if self.index is not None and self.anew:
+            documents.remove_source(self.index, COMMIT)
         first = documents.next_rowid(self.index, COMMIT) if self.index is not None else 0
         if self.index is not None and total >= _MANY and _is_file(self.index):
             self._feeder = self.stack.enter_context(feeding.Feeder(self.project.config.places.index_path))
         with _without_collector():
             passing = self._chunks(iter(stream), first + (total or _PLENTY))
             if self.reverts:
-                self.found = list(find(passing, lambda _: self._body, repository=self.now.repository))
+                found = find(
+                    passing,
+                    lambda _: self._body,
+                    may_claim=lambda *_: self._hinted,
+                    repository=self.now.repository,
+                )
+                self.found = list(found)
             else:
                 for commit in passing:
                     self.claimed = self.claimed or backed_out.claims(commit, self.now.repository)
@@ -132,12 +147,11 @@ class Pass:
         while chunk := list(islice(stream, CHUNK)):
             for commit in chunk:
                 if self.reverts:
-                    self.names.see(commit)
-                    self._body = commit.body
+                    self._body, self._hinted = commit.body, may_claim(commit.subject, commit.body)
+                    self.names.see(commit, self._hinted)
                 yield commit
             self.seen += len(chunk)
             if self.tables is not None:
-                self.added += [commit.sha for commit in chunk]
                 build.add(self.tables, "commits", map(_commit_row, chunk))
                 build.add(self.tables, "commit_files", (row for commit in chunk for row in _file_rows(commit)))
             if self.index is not None:

@@ -15,8 +15,10 @@ from backstory.project.history import git_pass, sources
 from backstory.project.opened import Project
 from backstory.sources import decision_places, ticket_places
 
-# The groups that search has documents or entries of.
-INDEXED = ("git", "tickets", "prs", "decisions")
+# The groups that search has documents or entries of; "reverts" are read from what "git" reads.
+INDEXED = ("git", "reverts", "tickets", "prs", "decisions")
+# In place of the signature of "git": search takes the words of its commits in when it is asked.
+OWED = "owed"
 _KEY = "history:"
 
 

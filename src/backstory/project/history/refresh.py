@@ -61,7 +61,10 @@ _LOCK_SECONDS = 600.0
 
 
 class Refreshed(msgspec.Struct, frozen=True):
-    """What a refresh did: the groups that were read again, rows by table, problems, and the seconds it took."""
+    """What a refresh did: the groups that were read again, rows by table, problems, and the seconds it took.
+
+    `words_owed` is True where the words of the commits are left to the first search.
+    """
 
     groups: tuple[str, ...]
     rebuilt: bool
@@ -70,6 +73,7 @@ class Refreshed(msgspec.Struct, frozen=True):
     warnings: int
     seconds: float
     notes: tuple[str, ...] = ()
+    words_owed: bool = False
 
 
 @dataclass
@@ -81,13 +85,18 @@ class _Work:
     wanted: dict[str, str]
     in_history: dict[str, str]
     in_index: dict[str, str]
+    # Whether search gets the words of commits however many they are, or is owed them.
+    all_words: bool = True
     reads: dict[str, Read] = field(default_factory=dict)
 
     def behind(self, group: str) -> bool:
         return self.in_history.get(group) != self.wanted[group]
 
     def unindexed(self, group: str) -> bool:
-        return self.in_index.get(group) != self.wanted[group]
+        known = self.in_index.get(group)
+        if group == commit_group.WORDS and known == inputs.OWED and not self.all_words:
+            return False
+        return known != (self.ground.signature if group == commit_group.REVERTS else self.wanted[group])
 
     def read(self, group: str) -> Read:
         """What a group's files say, read once."""
@@ -97,11 +106,17 @@ class _Work:
 
 
 def refresh(
-    project: Project, *, rebuild: bool = False, progress: Progress | None = None, meaning: Meaning | None = None
+    project: Project,
+    *,
+    rebuild: bool = False,
+    all_words: bool = False,
+    progress: Progress | None = None,
+    meaning: Meaning | None = None,
 ) -> Refreshed:
     """Bring history and search up to date; from nothing with `rebuild`. One at a time: a second one waits.
 
-    With `meaning` the vectors are brought up to date too.
+    The words of a long history are left to the first search, unless `all_words` are wanted now. With `meaning` the
+    vectors are brought up to date too.
     """
     started = time.perf_counter()
     folder = project.config.places.history_dir
@@ -112,11 +127,11 @@ def refresh(
         # Readers have the old one until the new one is whole.
         pointer = None if rebuild else store.current(folder)
         try:
-            groups, notes = _bring(_work(project, pointer), folder, pointer, progress, meaning)
+            groups, notes = _bring(_work(project, pointer, all_words), folder, pointer, progress, meaning)
         except store.Damaged as error:
             project.notices.append(f"the history was damaged ({error}) and was read again")
             pointer = None
-            groups, notes = _bring(_work(project, None), folder, None, progress, meaning)
+            groups, notes = _bring(_work(project, None, all_words), folder, None, progress, meaning)
         now = store.current(folder)
     assert now is not None
     meta = now.meta
@@ -128,6 +143,7 @@ def refresh(
         warnings=int(meta["warnings"]),
         seconds=round(time.perf_counter() - started, 3),
         notes=notes,
+        words_owed=inputs.of_index(project.db).get(commit_group.WORDS) == inputs.OWED,
     )
 
 
@@ -136,15 +152,15 @@ def is_current(project: Project) -> bool:
     pointer = store.current(project.config.places.history_dir)
     if pointer is None:
         return False
-    work = _work(project, pointer)
+    work = _work(project, pointer, all_words=False)
     work.wanted["memory"] = memory_rows.signature(project.db)
     return not any(map(work.behind, work.wanted)) and not any(map(work.unindexed, inputs.INDEXED))
 
 
-def _work(project: Project, pointer: store.Pointer | None) -> _Work:
+def _work(project: Project, pointer: store.Pointer | None, all_words: bool) -> _Work:
     ground = git_pass.ground(project)
     known = pointer.inputs if pointer else {}
-    return _Work(project, ground, inputs.wanted(project, ground), known, inputs.of_index(project.db))
+    return _Work(project, ground, inputs.wanted(project, ground), known, inputs.of_index(project.db), all_words)
 
 
 def _bring(
@@ -163,13 +179,14 @@ def _bring(
         if not work.behind("memory") and (meaning is None or _knows_meaning(work, meaning)):
             return (), _notes(meaning)
     building = store.Building(folder, pointer)
-    added: list[str] | None = None
+    from_git = {commit_group.WORDS, commit_group.REVERTS}
+    git = None
     with ExitStack() as stack, building as history:
         if pointer is None:
             build.create(history)
-        if "git" in behind | unindexed:
-            added = _commits(work, history, stack, progress)
-        for group in sorted(unindexed - {"git"}):
+        if from_git & (behind | unindexed):
+            git = _commits(work, history, stack, progress)
+        for group in sorted(unindexed - from_git):
             _index(work, group)
         for group in sorted(behind & _READERS.keys()):
             _replace(history, group, work.read(group))
@@ -181,11 +198,12 @@ def _bring(
         new_vectors, notes = _meaning(work, history, folder, progress, meaning)
         if behind or new_vectors:
             changed = {name for group in behind for name in GROUPS[group][0]} | {"skipped"}
-            grown = {name: added for name in commit_group.TABLES} if added is not None else {}
+            grown = commit_group.TABLES if git and not git.tables_anew else ()
             build.write_meta(history, _facts(work, history), changed if pointer else TABLES, grown)
             building.publish(work.wanted, build.read_meta(history))
-    if "git" in unindexed:
-        inputs.note(db, "git", work.wanted["git"])
+    for group in unindexed & from_git:
+        owed = git is not None and git.owed and group == commit_group.WORDS
+        inputs.note(db, group, inputs.OWED if owed else work.ground.signature)
     return tuple(group for group in GROUPS if group in behind | unindexed), notes
 
 
@@ -217,16 +235,26 @@ def _notes(meaning: Meaning | None) -> tuple[str, ...]:
     return (meaning.note,) if meaning is not None and meaning.note else ()
 
 
-def _commits(work: _Work, history: DuckDBPyConnection, stack: ExitStack, progress: Progress | None) -> list[str] | None:
+def _commits(
+    work: _Work, history: DuckDBPyConnection, stack: ExitStack, progress: Progress | None
+) -> commit_group.Done:
     counter = None if progress is None else lambda done, total: progress("commits", done, total)
+    words, reverts = (
+        work.in_index.get(group, "") if work.unindexed(group) else None
+        for group in (commit_group.WORDS, commit_group.REVERTS)
+    )
     return commit_group.refresh(
-        work.project,
-        work.ground,
-        history,
-        tables=work.in_history.get("git", "") if work.behind("git") else None,
-        index=work.in_index.get("git", "") if work.unindexed("git") else None,
-        stack=stack,
-        progress=counter,
+        commit_group.Git(
+            work.project,
+            work.ground,
+            history,
+            tables=work.in_history.get("git", "") if work.behind("git") else None,
+            words=words,
+            reverts=reverts,
+            all_words=work.all_words,
+            stack=stack,
+            progress=counter,
+        )
     )
 
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from contextlib import closing
 
-from backstory.sources.git.log import PLAIN, lines_of
+from backstory.sources.git.log import PLAIN
+from backstory.sources.git.stream import fields_of
 
 _COUNT = re.compile(r"\n?(\d+|-)\t(\d+|-)\t(.*)", re.DOTALL)
 
@@ -18,7 +19,7 @@ def line_counts(root: str, include: str, exclude: str | None = None) -> Iterator
     """The counts of every commit reachable from `include` and not from `exclude`; `GitFailed` as for `commits`."""
     without = [f"^{exclude}"] if exclude else []
     arguments = ["log", "--numstat", "-M", "--root", *PLAIN, "--format=%H", include, *without, "--"]
-    with closing(lines_of(arguments, root)) as tokens:
+    with closing(fields_of(arguments, root)) as tokens:
         sha = ""
         for token in tokens:
             found = _COUNT.fullmatch(token)

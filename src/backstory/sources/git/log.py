@@ -8,18 +8,15 @@ repository from the first missing content on.
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
-import tempfile
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
 from itertools import islice
-from typing import IO
 
-from backstory.errors import BackstoryError
+import msgspec
+
 from backstory.sources.git.objects import resolve
-from backstory.sources.git.run import GitResult, command, environment, git
+from backstory.sources.git.run import git
+from backstory.sources.git.stream import GitFailed, failure, fields_of
 
 # Every field ends in NUL, which neither a subject nor a path can hold. Only a list of changes begins with a
 # line break, and only a commit id is longer than a status, so no subject or path can be taken for either.
@@ -45,19 +42,13 @@ PLAIN = [
 _NAMES = ["--root", "--name-status", "-M"]
 _EXACT_NAMES = ["--root", "--name-status", "-M100%"]
 _NO_NAMES = ["--no-patch"]
-_CHUNK = 1 << 16
 _BRANCH_LIMIT = 200
 _DEFAULT_BRANCHES = ("main", "master", "trunk", "develop")
 _HEADS = "refs/heads/"
 _ORIGIN = "refs/remotes/origin/"
 
 
-class GitFailed(BackstoryError):
-    """git could not answer: it is missing, refuses the folder, or does not know a revision."""
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, gc=False):
     """One file of one commit: `status` is A, M, D, R, C or T; `old_path` is where an R or C came from."""
 
     status: str
@@ -65,8 +56,7 @@ class Change:
     old_path: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(msgspec.Struct, frozen=True, gc=False):
     """One commit; times are seconds since the epoch, 0 if the commit holds none.
 
     A merge has no changes. `changes_known` is False where git cannot say what was changed: at the boundary
@@ -114,7 +104,7 @@ def commits(
                 for commit in islice(stream, seen, None):
                     seen += 1
                     known = names != _NO_NAMES and commit.sha not in boundary
-                    yield commit if known else replace(commit, changes=(), changes_known=False)
+                    yield commit if known else msgspec.structs.replace(commit, changes=(), changes_known=False)
             return
         except GitFailed as exc:
             if names != _NAMES or "unable to read" not in exc.message:
@@ -152,7 +142,7 @@ def first_parent(root: str, include: str = "HEAD", exclude: str | None = None) -
         return []
     result = git(["rev-list", "--first-parent", "--reverse", *revisions, "--"], root)
     if result.code != 0:
-        raise _failure(result, root)
+        raise failure(result, root)
     return result.out.decode("ascii").split()
 
 
@@ -210,31 +200,12 @@ def is_partial(root: str) -> bool:
     return bool(_partial_filters(root))
 
 
-def safe_directory_problem(result: GitResult) -> bool:
-    """Whether git refused the repository because it belongs to someone else."""
-    return result.code == 128 and (b"dubious ownership" in result.err or b"unsafe repository" in result.err)
-
-
-def _failure(result: GitResult, root: str) -> GitFailed:
-    """The reason in words and what to do about it."""
-    if result.code == 127:
-        return GitFailed("git could not be started.", hint="Install git, or put it on PATH.")
-    if safe_directory_problem(result):
-        return GitFailed(
-            f"git refuses to read {root}, since it belongs to another user.",
-            hint=f"If you trust it: git config --global --add safe.directory {shlex.quote(root)}",
-        )
-    lines = result.err.decode("utf-8", "replace").strip().splitlines()
-    said = lines[-1].removeprefix("fatal: ") if lines else f"exit code {result.code}"
-    return GitFailed(f"git could not read the history of {root}: {said}.")
-
-
 def _range(root: str, include: str, exclude: str | None) -> list[str]:
     """The revision arguments by full ids; empty if `include` is an unborn HEAD."""
     names = [include] if exclude is None else [include, exclude]
     found, result = resolve(root, [f"{name}^{{commit}}" for name in names])
     if len(found) < len(names):
-        raise _failure(result, root)
+        raise failure(result, root)
     if found[0] is None and include == "HEAD":
         return []
     for name, entry in zip(names, found, strict=True):
@@ -291,64 +262,19 @@ def _boundary(common_dir: str) -> frozenset[str]:
         return frozenset()
 
 
-def lines_of(args: list[str], root: str) -> Generator[str]:
-    """The NUL-terminated fields of what git prints; `GitFailed` when it breaks off."""
-    with closing(_stream(args, root)) as stream:
-        yield from _tokens(stream)
-
-
 def _read(args: list[str], root: str, fields: int) -> Generator[Commit]:
     """The commits that git prints, one process for all; `fields` follow each id."""
-    with closing(_stream(args, root)) as stream:
-        yield from _parse(_tokens(stream), fields)
-
-
-def _stream(args: list[str], root: str) -> Generator[bytes]:
-    """The output of git in chunks; the process ends with the reading, however that ends."""
-    with tempfile.TemporaryFile() as err:
-        try:
-            process = subprocess.Popen(
-                command(args, root),
-                env=environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=err,
-            )
-        except OSError as exc:
-            raise _failure(GitResult(127), root) from exc
-        try:
-            yield from _chunks(process.stdout)
-            process.wait()
-        finally:
-            process.kill()
-            process.communicate()
-        if process.returncode != 0:
-            err.seek(0)
-            raise _failure(GitResult(process.returncode, err=err.read(_CHUNK)), root)
-
-
-def _chunks(stream: IO[bytes] | None) -> Iterator[bytes]:
-    while stream and (chunk := stream.read(_CHUNK)):
-        yield chunk
-
-
-def _tokens(chunks: Iterable[bytes]) -> Iterator[str]:
-    """The NUL-terminated fields; bytes that are not UTF-8 become surrogate escapes."""
-    tail = b""
-    for chunk in chunks:
-        whole, found, tail_of_chunk = chunk.rpartition(b"\0")
-        if not found:
-            tail += chunk
-            continue
-        yield from (tail + whole).decode("utf-8", "surrogateescape").split("\0")
-        tail = tail_of_chunk
+    with closing(fields_of(args, root)) as stream:
+        yield from _parse(stream, fields)
 
 
 def _parse(tokens: Iterator[str], count: int) -> Iterator[Commit]:
     """Commits of the token stream; one that was cut off is left out."""
     token = next(tokens, None)
     while token:
-        fields = [next(tokens, "") for _ in range(count)]
+        fields = list(islice(tokens, count))
+        if len(fields) < count:
+            return
         sha, token = token, next(tokens, None)
         changes: list[Change] = []
         if token and token[0] == "\n":

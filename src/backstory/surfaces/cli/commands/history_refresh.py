@@ -38,6 +38,8 @@ def _lines(done: Refreshed) -> Iterable[str]:
     for name, count in done.rows.items():
         if count:
             yield f"  {name:<{width}}  {count:>9,}"
+    if done.words_owed:
+        yield "  The first search takes in the words of the commits: some seconds, once."
     for note in done.notes:
         tell(line_of(note))
     odd = [f"{done.skipped} left out"] * bool(done.skipped) + [f"{done.warnings} read by a guess"] * bool(done.warnings)

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import cli, history, hook, index, logs, mcp_server, retrieval, search, semantic
+from benchmarks import cli, foresight, history, hook, index, logs, mcp_server, retrieval, search, semantic
 from benchmarks.bench import ROOT, Bench
 from benchmarks.report import Part, markdown, say
 
@@ -22,6 +22,7 @@ ALL: dict[str, Callable[[Bench], Part]] = {
     "history": history.measure,
     "retrieval": retrieval.measure,
     "semantic": semantic.measure,
+    "foresight": foresight.measure,
 }
 OUT = "docs/benchmarks.md"
 SIZES = "207,10000,100000"

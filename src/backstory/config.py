@@ -82,7 +82,10 @@ class Settings:
     """Settings with their defaults; every one can be set in `project.toml`."""
 
     # What a brief needs: kept in the index, where a hook reads it.
-    BRIEF = ("brief_tokens", "file_match", "recency_base", "event_match", "relevance_floor", "hook_seconds")
+    BRIEF = (
+        "brief_tokens", "file_match", "recency_base", "event_match", "relevance_floor", "hook_seconds", "note_tokens",
+        "hook_refuses",
+    )  # fmt: skip
     # What the project wrote elsewhere: folders and globs of tickets and decision records, cached files, mappings.
     HISTORY = ("tickets", "decisions", "pull_requests", "states", "line_counts", "embeddings")
     __slots__ = (*BRIEF, *HISTORY, "churn_commits", "decay_days")
@@ -95,6 +98,9 @@ class Settings:
         self.relevance_floor = 0.0
         self.churn_commits = 3
         self.hook_seconds = 2.0
+        # What an agent is told of one file, and from which level of a check on an edit is refused once: "" for never.
+        self.note_tokens = 120
+        self.hook_refuses = ""
         self.decay_days: dict[str, int] = {}
         self.tickets: tuple[str, ...] = ()
         self.decisions: tuple[str, ...] = ()
@@ -294,7 +300,7 @@ def title_of(text: str) -> str:
 def _settings(data: dict[str, Any]) -> Settings:
     settings = Settings()
     given = {**data.get("score", {}), **data.get("freshness", {}), **data.get("brief", {}), **data.get("hooks", {})}
-    names = {"budget": "brief_tokens", "seconds": "hook_seconds"}
+    names = {"budget": "brief_tokens", "seconds": "hook_seconds", "refuse": "hook_refuses"}
     for name, value in given.items():
         field = names.get(name, name)
         if field not in Settings.__slots__:
@@ -306,6 +312,8 @@ def _settings(data: dict[str, Any]) -> Settings:
             settings.decay_days = {str(kind): int(days) for kind, days in dict(value).items()}
         else:
             setattr(settings, field, type(current)(value))
+    if settings.hook_refuses not in ("", "info", "warn", "block"):
+        raise ValueError(f"hooks.refuse is {settings.hook_refuses[:40]!r}, and none of info, warn, block")
     _read_history(settings, dict(data.get("history", {})))
     return settings
 

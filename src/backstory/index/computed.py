@@ -24,6 +24,7 @@ class Computed(msgspec.Struct, frozen=True):
     why: str = ""
     successors: tuple[str, ...] = ()
     patch: tuple[int, ...] = ()
+    routine: bool = False
 
 
 def replace(db: sqlite3.Connection, source: str, items: Iterable[Computed], *, complete: bool = True) -> set[int]:
@@ -34,7 +35,7 @@ def replace(db: sqlite3.Connection, source: str, items: Iterable[Computed], *, c
     known = {row[0]: row[1:] for row in db.execute(_KNOWN, (source,))}
     touched: set[int] = set()
     for item in items:
-        row = (source, item.level, item.why, json.dumps(item.successors), json.dumps(item.patch))
+        row = (source, item.level, item.why, json.dumps(item.successors), json.dumps(item.patch), item.routine)
         body = item.body.decode("utf-8", "replace")
         before = known.pop(item.id, None)
         if before is not None and before[1:] == (body, *row[1:]):
@@ -47,7 +48,7 @@ def replace(db: sqlite3.Connection, source: str, items: Iterable[Computed], *, c
             number = before[0]
             fields = (item.at, item.kind, body, number)
             db.execute("UPDATE events SET at = ?, kind = ?, body = ? WHERE event = ?", fields)
-        db.execute("INSERT OR REPLACE INTO computed VALUES (?, ?, ?, ?, ?, ?)", (number, *row))
+        db.execute("INSERT OR REPLACE INTO computed VALUES (?, ?, ?, ?, ?, ?, ?)", (number, *row))
         touched.add(number)
     for number, *_ in known.values() if complete else ():
         db.execute("UPDATE events SET in_tree = 0, in_journal = 0 WHERE event = ?", (number,))
@@ -62,7 +63,7 @@ def patches(db: sqlite3.Connection, source: str) -> dict[str, tuple[int, ...]]:
 
 
 _KNOWN = (
-    "SELECT e.id, e.event, e.body, c.level, c.why, c.successors, c.patch"
+    "SELECT e.id, e.event, e.body, c.level, c.why, c.successors, c.patch, c.routine"
     " FROM computed AS c JOIN events AS e USING (event) WHERE c.source = ?"
 )
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from backstory.index import documents
+from backstory.index import documents, failed
 from backstory.records import operations as ops
 from backstory.records.codec import BadLine, read_event
 from backstory.records.event import IMPORT, PERSON, By, Entry, Event
@@ -144,6 +144,7 @@ class Folding:
     def _forget(self, entry: int, id_: str) -> None:
         self.db.execute("DELETE FROM entries WHERE entry = ?", (entry,))
         self.db.execute("DELETE FROM entry_files WHERE entry = ?", (entry,))
+        failed.forget(self.db, entry)
         documents.remove(self.db, "entry", id_)
 
     def _tombstones(self) -> set[str]:
@@ -261,6 +262,8 @@ class Folding:
         self.db.execute(_INSERT_ENTRY, row)
         if not entry.redacted:
             self._cite(number, entry, last_at, "*" if held.given else "")
+            if isinstance(entry, Trial):
+                failed.write(self.db, number, entry)
             self._document(entry, at)
 
     def _stale_at(self, entry: Entry, last_at: int) -> int | None:

@@ -5,10 +5,12 @@ Raise `VERSION` with every change: an index of another version is rebuilt from t
 
 from __future__ import annotations
 
+from backstory.index import failed
 from backstory.index.documents import DOCUMENT_TABLES
 
 # 1: first version. 2: look-ups of a brief bounded by indexes of their own. 3: entries computed from sources.
-VERSION = 3
+# 4: what failed by its words and lines.
+VERSION = 4
 
 TABLES = (
     """CREATE TABLE index_meta (  -- what was read, how far, and figures that a hook reads as they are
@@ -67,7 +69,8 @@ TABLES = (
         level TEXT NOT NULL,          -- where its standing begins: active, proposed or retired
         why TEXT NOT NULL,            -- of a retired one
         successors TEXT NOT NULL,     -- ids of what the source says replaced it, JSON list
-        patch TEXT NOT NULL           -- 64-bit hashes of the lines of a failed patch, JSON list
+        patch TEXT NOT NULL,          -- 64-bit hashes of the lines of a failed patch, JSON list
+        routine INTEGER NOT NULL      -- 1: a chore whose title many commits have
     )""",
     "CREATE INDEX computed_source ON computed (source)",
     """CREATE TABLE entries (  -- the fold: what each entry counts for, ready for a hook to read
@@ -110,6 +113,7 @@ TABLES = (
     "CREATE INDEX entries_case ON entries (case_of) WHERE case_of <> ''",
     "CREATE INDEX entries_session ON entries (session, last_at) WHERE session <> ''",
     "CREATE INDEX entries_commit ON entries (commit_id, last_at) WHERE commit_id <> ''",
+    "CREATE INDEX entries_scope ON entries (scope, last_at) WHERE scope <> ''",
     "CREATE INDEX entries_recent ON entries (last_at)",
     # The timeline: without it 100,000 entries are sorted with their bodies, 160 ms for five lines.
     "CREATE INDEX entries_at ON entries (at, id)",
@@ -197,5 +201,6 @@ TABLES = (
     """CREATE TABLE branch_files (  -- files of the branch's own commits: part of the working set
         path TEXT PRIMARY KEY
     ) WITHOUT ROWID""",
+    *failed.TABLES,
     *DOCUMENT_TABLES,
 )

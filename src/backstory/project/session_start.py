@@ -19,24 +19,40 @@ from backstory.recall.stamps import file_moved
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
 
     from backstory.config import Places
 
 STATUS_SECONDS = 1.0
 
 
+class Said:
+    """What a session is told at its start: the brief ("" for nothing), the entries in it, and notices for stderr."""
+
+    __slots__ = ("ids", "notices", "text")
+
+    def __init__(self, text: str = "", ids: Sequence[str] = (), notices: Sequence[str] = ()) -> None:
+        self.text, self.ids, self.notices = text, list(ids), list(notices)
+
+
 def session_brief(cwd: str, session: str, now: int) -> tuple[str, list[str]]:
     """The brief ("" for nothing to say, or no project here) and notices for stderr."""
+    said = at_start(cwd, session, now)
+    return said.text, said.notices
+
+
+def at_start(cwd: str, session: str, now: int) -> Said:
+    """What a session that starts is told; nothing where there is no project."""
     places = find(cwd)
     if places is None:
-        return "", []
+        return Said()
     db = store.open_ready(places.index_path)
     if db is not None:
         known = store.meta(db)
         if not currency.state(places, store.file_sizes(db), known) and not currency.has_pending(places):
             made = _make(db, places, known, session, now)
-            if not _ground_moved(db, places.root, [*made.ids, *brief.withheld(db)]):
-                return made.text, _damage(db)
+            if not ground_moved(db, places.root, [*made.ids, *brief.withheld(db)]):
+                return Said(made.text, made.ids, _damage(db))
         db.close()
     return _slow(cwd, session, now)
 
@@ -52,11 +68,12 @@ def kept_settings(known: dict[str, str]) -> Settings:
     for name in Settings.BRIEF:
         value = known.get(f"setting:{name}")
         if value is not None:
-            setattr(settings, name, type(getattr(settings, name))(float(value)))
+            kind = type(getattr(settings, name))
+            setattr(settings, name, value if kind is str else kind(float(value)))
     return settings
 
 
-def _ground_moved(db: sqlite3.Connection, root: str, ids: list[str]) -> bool:
+def ground_moved(db: sqlite3.Connection, root: str, ids: list[str]) -> bool:
     """Whether a file that one of the entries cites is no longer as it was when it was judged."""
     marks = ",".join("?" * len(ids))
     rows = db.execute(
@@ -67,21 +84,27 @@ def _ground_moved(db: sqlite3.Connection, root: str, ids: list[str]) -> bool:
     return any(file_moved(os.path.join(root, path), mark) for path, mark in rows)
 
 
-def _slow(cwd: str, session: str, now: int) -> tuple[str, list[str]]:
-    """Everything heavier: refresh, then the same brief. The interpreter may have been started without site-packages."""
+def _slow(cwd: str, session: str, now: int) -> Said:
+    """Everything heavier: refresh, then the same brief."""
     started = time.monotonic()
-    try:
-        from backstory.project import briefing, refresh
-    except ImportError:
-        import site
+    bring_packages()
+    from backstory.project import briefing, refresh
 
-        site.main()
-        from backstory.project import briefing, refresh
     config = load(cwd)
     seconds = max(0.1, config.settings.hook_seconds - (time.monotonic() - started) - 0.3)
     with refresh.open_config(config, now=now, seconds=seconds) as project:
         answer = briefing.brief(project, session=session)
-        return answer.text, [*project.notices, *_damage(project.db)]
+        return Said(answer.text, answer.ids, [*project.notices, *_damage(project.db)])
+
+
+def bring_packages() -> None:
+    """Let installed packages be imported: a hook's interpreter starts without them."""
+    try:
+        import msgspec  # noqa: F401
+    except ImportError:
+        import site
+
+        site.main()
 
 
 def _damage(db: sqlite3.Connection) -> list[str]:

@@ -135,7 +135,7 @@ def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget
         if whole(spent) + _LEAST > budget:
             break
         against = _against(db, item)
-        tail = f" ({_date(item.at)}, {item.id[-6:]}{against})"
+        tail = f" ({date(item.at)}, {item.id[-6:]}{against})"
         # A line costs its text, its date and id, the dash and the line end; a first one its heading and count.
         cost = item.cost + tenths_of(f"- {tail}\n")
         if item.heading not in taken:
@@ -143,7 +143,7 @@ def _fill(db: sqlite3.Connection, name: str, ranked: Sequence[Candidate], budget
         if whole(spent + cost) > budget:
             continue
         spent += cost
-        tail = f" ({_date(item.at)}, {short_id(db, item.id)}{against})"
+        tail = f" ({date(item.at)}, {short_id(db, item.id)}{against})"
         taken.setdefault(item.heading, []).append((item, f"- {item.line}{tail}"))
         brief.lines.append((item.id, item.line, item.score, item.match, item.event))
     if not taken and not stale_line:
@@ -196,7 +196,7 @@ def _totals(db: sqlite3.Connection, now: int) -> dict[str, int]:
     return {**totals, CONFLICTS: int(row[0]) if row else 0}
 
 
-def _date(micros: int) -> str:
+def date(micros: int) -> str:
     """The UTC day of an instant, without importing `datetime` (civil-from-days, Howard Hinnant's algorithm)."""
     days = micros // DAY + 719_468
     era, day_of_era = divmod(days, 146_097)

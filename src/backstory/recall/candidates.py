@@ -55,7 +55,7 @@ class Candidate:
         self.at = row[9]
         self.heading = CONFLICTS if row[8] == "contested" else HEADING.get(kind, "Notes")
         if not row[6]:
-            away = f" [{AWAY}{_branch(row[7])}]"
+            away = f" [{AWAY}{branch_text(row[7])}]"
             self.line, self.cost = self.line + away, self.cost + tenths_of(away)
         self.match, self.event, self.score = 0.0, False, 0.0
 
@@ -141,6 +141,6 @@ def _match_packages(db: sqlite3.Connection, found: dict[int, Candidate], folders
                 found[number].match = PACKAGE_SHARE
 
 
-def _branch(name: str) -> str:
+def branch_text(name: str) -> str:
     """A branch's name inside a line: it comes from the log, so it may hold anything."""
     return "".join(letter for letter in name if letter.isprintable() and letter not in "<>")[:80] or "unknown"

@@ -6,12 +6,12 @@ streams by, newest first, so memory grows with the reverts that still look for t
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from operator import attrgetter
 
+from backstory.records.likeness import line_hashes
 from backstory.sources.git.log import Commit
 from backstory.sources.revert_messages import (
     SHORT_ID,
@@ -26,8 +26,6 @@ from backstory.sources.revert_messages import (
 )
 from backstory.sources.revert_messages import may_claim as may_claim_in
 
-# A line shorter than this, its white space squeezed, is a brace or a keyword and proves nothing.
-_SHORTEST_LINE = 8
 # A line that more commits than this have added is boilerplate of the project.
 _COMMON_COMMITS = 8
 # Fewer changed lines than this come and go by chance.
@@ -43,7 +41,8 @@ class Revert:
 
     `found_by` is id, reference, title or patch for how the original was found, words if it was not: then
     `original_sha` is None and `files` are those of the revert, else those that both touched. `reland` is True where
-    a revert is taken back, so that the first change stands again.
+    a revert is taken back, so that the first change stands again. `repeats` counts the commits that have the title of
+    the original: a chore that comes back each week says nothing when it comes back.
     """
 
     revert_sha: str
@@ -56,6 +55,7 @@ class Revert:
     partial: bool = False
     found_by: str = "words"
     more_originals: tuple[str, ...] = ()
+    repeats: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,6 @@ class Patch:
 
     added: frozenset[int]
     removed: frozenset[int]
-
-
-def line_hashes(added_lines: Iterable[str]) -> frozenset[int]:
-    """Signed 64-bit hashes of the lines, white space squeezed; lines under 8 characters are left out."""
-    squeezed = {" ".join(line.split()) for line in added_lines}
-    return frozenset(_hash(line) for line in squeezed if len(line) >= _SHORTEST_LINE)
 
 
 def drop_common(hashes: Iterable[int], counts: Mapping[int, int]) -> frozenset[int]:
@@ -156,8 +150,9 @@ class _Search:
         self._reverts: list[_Seen] = []
         self._wanted: defaultdict[str, list[tuple[str, _Seen]]] = defaultdict(list)
         self._patches: dict[int, _Seen] = {}
-        # The commits that went by, as numbers: half of what their texts would take.
+        # The commits that went by, as numbers: half of what their texts would take. The same of their titles.
         self._passed: set[int] = set()
+        self._titles: Counter[int] = Counter()
 
     def want(self, this: _Seen) -> None:
         """Look for the originals of a commit among those that follow."""
@@ -181,7 +176,9 @@ class _Search:
         """Hand a commit to the newer ones that look for it."""
         self._passed.add(int(commit.sha, 16))
         title, original = commit.subject, None
-        for key in (commit.sha[:SHORT_ID], *keys_of(title), *names_of(title, body)):
+        keys = keys_of(title)
+        self._titles[hash(keys[0])] += 1
+        for key in (commit.sha[:SHORT_ID], *keys, *names_of(title, body)):
             if key not in self._wanted:
                 continue
             original = original or _seen(commit, position)
@@ -228,6 +225,7 @@ class _Search:
                 partial=claim.partial,
                 found_by=found_by,
                 more_originals=tuple(original.sha for original in originals[1:]),
+                repeats=self._titles[hash(title_key(first.subject))] if first else 0,
             )
 
     @staticmethod
@@ -256,8 +254,3 @@ def _best(claim: Claim, originals: Mapping[str, _Seen]) -> tuple[str, list[_Seen
     found["title"] = found["title"][:1]
     found["patch"] = [originals["patch"]] if "patch" in originals else []
     return next(((way, seen) for way, seen in found.items() if seen), ("words", []))
-
-
-def _hash(line: str) -> int:
-    digest = blake2b(line.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big", signed=True)

@@ -36,7 +36,7 @@ def test_its_id_is_the_same_in_every_clone_and_after_a_rebuild(sources: Sources)
 
 
 def test_the_lines_that_were_given_up_are_kept_as_hashes(sources: Sources) -> None:
-    from backstory.sources.reverts import line_hashes
+    from backstory.records.likeness import line_hashes
 
     sources.revert("Cache the answers", "It went stale.")
     sources.refresh()

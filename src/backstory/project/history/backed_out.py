@@ -18,17 +18,20 @@ from backstory.records.event import DETAIL_LIMIT, IMPORT, SUMMARY_LIMIT, By, Fil
 from backstory.records.hostile import is_directive, one_line
 from backstory.records.ids import new_id
 from backstory.records.kinds.trial import Trial
+from backstory.records.likeness import line_hashes
 from backstory.records.times import MICROS, format_instant
 from backstory.sources.git.log import Commit
 from backstory.sources.git.patches import patches
 from backstory.sources.revert_messages import read_claim
-from backstory.sources.reverts import Patch, Revert, drop_common, failed_lines, line_hashes
+from backstory.sources.reverts import Patch, Revert, drop_common, failed_lines
 
 SOURCE = "git"
 # Files of one entry; a sweeping change that was backed out is about none of its files in particular.
 MOST_FILES = 50
 # Hashes kept of one failed patch: enough to know it again.
 MOST_LINES = 2_000
+# Commits that may share the title of one that was backed out, before it counts as a chore.
+MOST_REPEATS = 2
 _REASON = 600
 # The text runs on when it is quoted for one line: only its first sentence is.
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\"'`(])|\n\s*\n")
@@ -90,6 +93,7 @@ def entries(
             level="retired" if again else "proposed" if trial.held else "active",
             why=f"landed again in {again.revert_sha[:12]}" if again else "",
             patch=known.get(id_) or lines.get(revert.revert_sha, ()),
+            routine=revert.repeats > MOST_REPEATS,
         )
 
 

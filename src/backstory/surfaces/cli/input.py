@@ -9,6 +9,8 @@ from backstory.errors import BackstoryError, Exit
 
 # More than any entry holds. What is longer is refused before it is read whole.
 MAX_BYTES = 1 << 20
+# Of a diff so much is read: a change of more lines is no second attempt at anything.
+MAX_DIFF = 64 << 20
 DAY = 86_400_000_000
 
 
@@ -58,3 +60,17 @@ def end_of(text: str | None, name: str) -> int | None:
     """As `start_of`, but a day means its last moment: the day itself counts."""
     moment = start_of(text, name)
     return moment + DAY - 1 if moment is not None and text and len(text.strip()) == 10 else moment
+
+
+def file_or_stdin(name: str) -> str:
+    """The text of the file that `name` names, or of stdin for `-`; what is no UTF-8 in it is replaced."""
+    if name == "-":
+        stream = getattr(sys.stdin, "buffer", None)
+        return stream.read(MAX_DIFF).decode("utf-8", "replace") if stream is not None else ""
+    try:
+        with open(name, "rb") as file:
+            return file.read(MAX_DIFF).decode("utf-8", "replace")
+    except OSError as error:
+        raise BackstoryError(
+            f"{name} cannot be read ({error.strerror}).", hint="Name a file, or `-` for stdin."
+        ) from error

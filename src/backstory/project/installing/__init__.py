@@ -1,0 +1,1 @@
+"""Writing our part into the clients' files and taking it out again: plan, preview, apply, undo."""

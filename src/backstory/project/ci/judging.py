@@ -1,0 +1,92 @@
+"""The check of a branch in continuous integration: what the memory says about it, and the anchors that it breaks."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import msgspec
+
+from backstory.errors import BackstoryError, Exit
+from backstory.project import changes
+from backstory.project.checking import Checked, Finding, check
+from backstory.project.ci import reports
+from backstory.project.ci.gate import BrokenAnchor, broken_anchors
+from backstory.project.opened import Project
+from backstory.recall.check import BLOCK, LEVELS, WARN
+
+FORMS = ("markdown", "sarif", "junit")
+
+
+class CiAnswer(msgspec.Struct, frozen=True):
+    """A branch that was checked: the findings as `check` gives them, broken anchors among them.
+
+    `failed`: something is at `level` or above. `written` are the reports.
+    """
+
+    findings: tuple[Finding, ...]
+    unknown: tuple[str, ...]
+    snoozed: tuple[str, ...]
+    problems: tuple[str, ...]
+    level: str
+    failed: bool
+    written: tuple[str, ...] = ()
+
+
+def answer(project: Project, base: str, level: str, paths: dict[str, str]) -> CiAnswer:
+    """Check the branch, write the reports, and say whether it fails at `level`."""
+    import backstory
+
+    found = judge(project, base)
+    written = write(found, backstory.__version__, paths)
+    return CiAnswer(found.findings, found.unknown, found.snoozed, found.problems, level, found.reaches(level), written)
+
+
+def judge(project: Project, base: str) -> Checked:
+    """What a branch changed since it left the commit `base`, checked; each broken anchor is a finding too.
+
+    One that a person pinned and confirmed has block level, as everywhere. `BackstoryError` when git has no such commit.
+    """
+    changed = changes.since(project.root, base)
+    found = check(project, (), changes=changed)
+    broken = [_finding(project, one) for one in broken_anchors(project, found.paths)]
+    # The same entry may bind the file as well: that its ground is gone is the graver news.
+    gone = {one.id for one in broken}
+    both = [*broken, *(one for one in found.findings if one.id not in gone or one.level == BLOCK)]
+    both.sort(key=lambda one: -LEVELS.index(one.level))
+    worst = max((one.level for one in both), key=LEVELS.index, default="")
+    return msgspec.structs.replace(found, findings=tuple(both), worst=worst)
+
+
+def write(found: Checked, version: str, paths: dict[str, str]) -> tuple[str, ...]:
+    """Write the reports to the paths by form (markdown, sarif, junit; "" for none); the files that were written."""
+    texts = {
+        "markdown": lambda: reports.markdown(found),
+        "sarif": lambda: json.dumps(reports.sarif(found, version), indent=1) + "\n",
+        "junit": lambda: reports.junit(found),
+    }
+    wanted = {form: paths[form] for form in FORMS if paths.get(form)}
+    for form, path in wanted.items():
+        _put(path, texts[form]())
+    return tuple(wanted.values())
+
+
+def _put(path: str, text: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        with open(path, "w", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(text)
+    except OSError as error:
+        raise BackstoryError(
+            f"{path} cannot be written ({error.strerror}).", hint="Name a file in a folder that can be written.",
+            code=Exit.REFUSED,
+        ) from error  # fmt: skip
+
+
+def _finding(project: Project, broken: BrokenAnchor) -> Finding:
+    row = project.db.execute("SELECT pinned, standing FROM entries WHERE id = ?", (broken.id,)).fetchone()
+    binding = row is not None and bool(row[0]) and row[1] == "confirmed"
+    text = f"This {broken.kind} cites a place that is gone now: {broken.summary}"
+    why = f"{broken.why}; confirm, supersede or retire it in the same change"
+    level = BLOCK if binding else WARN
+    return Finding(broken.id, broken.short, broken.kind, level, text, why, broken.files, (), "")

@@ -10,12 +10,21 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from backstory.index.folding import value_hash
 from backstory.project.exporting import FORMATS
+from backstory.project.keeping import Keeper
 from backstory.surfaces.cli.registry import COMMANDS
-from backstory.surfaces.hooks.entry import CLIENTS
+from backstory.surfaces.hooks.entry import CLIENTS, events_of
+from backstory.surfaces.mcp import offering, prompts, resources
+from backstory.surfaces.mcp.answering import Caller
+from backstory.surfaces.mcp.offers import PROMPTS, TEMPLATES
+from backstory.surfaces.mcp.projectmem import calls as projectmem
+from backstory.surfaces.mcp.projectmem import tools as projectmem_tools
+from backstory.surfaces.mcp.scope import Scope
 from backstory.surfaces.mcp.tools import TOOLS
+from tests.acceptance import hooks
 from tests.acceptance.world import World
 
 LIVE = ("active", "confirmed", "contested")
@@ -62,6 +71,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[About], list[str]]]] = {
     "brief": (PLAIN, lambda about: ["--for", about.path, "--budget", "2000"]),
     "search": (PLAIN, lambda about: [*about.words.split(), "--limit", "100"]),
     "why": (PLAIN, lambda about: [about.path]),
+    "check": (PLAIN, lambda about: [about.path, "--intent", about.words]),
     "show": (PLAIN, lambda about: [about.id]),
     "timeline": (PLAIN, lambda about: ["--limit", "1000"]),
     "case": (PLAIN, lambda about: [about.issue]),
@@ -74,7 +84,10 @@ _COMMANDS: dict[str, tuple[str, Callable[[About], list[str]]]] = {
     "history themes": (FIGURES, lambda about: []),
     "history semantic": (FIGURES, lambda about: about.words.split()),
     "history grade": (FIGURES, lambda about: []),
+    "map": (FIGURES, lambda about: []),
     "ticket list": (FIGURES, lambda about: []),
+    "ci check": (FIGURES, lambda about: []),
+    "git-hooks status": (FIGURES, lambda about: []),
     "ticket show": (TICKETED, lambda about: [TICKET]),
 }
 # The same commands where they are asked for more than what counts now: all of that must be tagged.
@@ -89,8 +102,13 @@ _TOOLS: dict[str, tuple[str, Callable[[About], dict[str, Any]]]] = {
     "get_project_memory": (PLAIN, lambda about: {}),
     "search_project_memory": (PLAIN, lambda about: {"query": about.words, "limit": 50}),
     "query_history": (PLAIN, lambda about: {"sql": ENTRIES, "rows": 1000}),
+    "brief": (PLAIN, lambda about: {"files": [about.path], "budget": 2000}),
+    "case": (PLAIN, lambda about: {"id": about.issue}),
+    "status": (FIGURES, lambda about: {}),
+    "precheck": (FIGURES, lambda about: {"files": [about.path], "intent": about.words}),
 }
-_HOOKS = {("claude-code", "SessionStart"): PLAIN}
+# What the index shows about a file is asked of it as it stands; a stale entry waits for the next refresh.
+_HOOKS = dict.fromkeys(hooks.SPEAKS, PLAIN)
 
 
 def _cli(name: str, args: Callable[[About], list[str]], *more: str) -> Callable[[World, About], str]:
@@ -109,10 +127,59 @@ def _tool(name: str, args: Callable[[About], dict[str, Any]], part: str) -> Call
     return ask
 
 
+# The tools of projectmem, resources and prompts, asked in this process; they go the way of the tools above.
+_PROJECTMEM: dict[str, tuple[str, Callable[[About], dict[str, Any]]]] = {
+    "get_instructions": (FIGURES, lambda about: {}),
+    "get_summary": (FIGURES, lambda about: {}),
+    "get_project_map": (FIGURES, lambda about: {}),
+    "get_plan": (FIGURES, lambda about: {}),
+    "precheck_file": (FIGURES, lambda about: {"file_path": about.path}),
+    "get_issue": (FIGURES, lambda about: {"issue_id": about.issue}),
+    "search_events": (PLAIN, lambda about: {"query": about.words, "limit": 50}),
+    "get_score": (FIGURES, lambda about: {}),
+    "get_context": (FIGURES, lambda about: {"focus": about.path}),
+    "get_global_gotchas": (FIGURES, lambda about: {}),
+    "list_projects": (FIGURES, lambda about: {}),
+    "current_project": (FIGURES, lambda about: {}),
+}
+_ADDRESSES: dict[str, tuple[str, Callable[[About], str]]] = {
+    "brief": (FIGURES, lambda about: "backstory://brief"),
+    "entry": (PLAIN, lambda about: f"backstory://entry/{about.id}"),
+    "case": (FIGURES, lambda about: f"backstory://case/{quote(about.issue, safe='')}"),
+}
+_PROMPTS: dict[str, Callable[[About], dict[str, str]]] = {
+    "open_case": lambda about: {"summary": about.words, "location": about.path},
+    "hand_over": lambda about: {},
+}
+
+
+def _projectmem(name: str, args: Callable[[About], dict[str, Any]]) -> Callable[[World, About], str]:
+    def ask(world: World, about: About) -> str:
+        offer = offering.offer("read", offering.PROJECTMEM)
+        return projectmem.answer(_scope(world), Keeper(), Caller("test", "one"), offer, name, args(about)).text
+
+    return ask
+
+
+def _resource(address: Callable[[About], str]) -> Callable[[World, About], str]:
+    return lambda world, about: resources.read(_scope(world), Keeper(), address(about)).text
+
+
+def _prompt(name: str) -> Callable[[World, About], str]:
+    def ask(world: World, about: About) -> str:
+        offer, given = offering.offer("write"), _PROMPTS[name](about)
+        return prompts.get(_scope(world), Keeper(), Caller("test", "one"), offer, name, given).text
+
+    return ask
+
+
+def _scope(world: World) -> Scope:
+    return Scope(str(world.root), {}, str(world.root))
+
+
 def _hook(client: str, event: str) -> Callable[[World, About], str]:
     def ask(world: World, about: About) -> str:
-        said = world.hook(client, event)
-        return json.loads(said.out)["hookSpecificOutput"]["additionalContext"] if said.out else ""
+        return hooks.ask(world, client, event, about.path)
 
     return ask
 
@@ -134,6 +201,12 @@ def _all() -> Iterator[Surface]:
     for name, (shows, args) in _TOOLS.items():
         for part in ("text", "data"):
             yield Surface(f"mcp {name} {part}", shows, _tool(name, args, part))
+    for name, (shows, args) in _PROJECTMEM.items():
+        yield Surface(f"projectmem {name}", shows, _projectmem(name, args))
+    for name, (shows, address) in _ADDRESSES.items():
+        yield Surface(f"resource {name}", shows, _resource(address))
+    for name in _PROMPTS:
+        yield Surface(f"prompt {name}", FIGURES, _prompt(name))
     for (client, event), shows in _HOOKS.items():
         yield Surface(f"hook {client} {event}", shows, _hook(client, event))
 
@@ -145,8 +218,12 @@ def without_adapter() -> list[str]:
     """What the registries have and this module does not know, and the other way round."""
     reading = {name for name, command in COMMANDS.items() if command.reads}
     tools = {name for name, tool in TOOLS.items() if not tool.writes}
-    hooks = {(client, event) for client, events in CLIENTS.items() for event in events}
-    missing = [*(reading ^ _COMMANDS.keys()), *(tools ^ _TOOLS.keys()), *map(" ".join, hooks ^ _HOOKS.keys())]
+    others = {name for name, tool in projectmem_tools.TOOLS.items() if not tool.writes} ^ _PROJECTMEM.keys()
+    others |= {item["name"] for item in PROMPTS} ^ _PROMPTS.keys()
+    others |= {item["name"] for item in TEMPLATES} ^ _ADDRESSES.keys()
+    known = {(client, event) for client in CLIENTS for event in events_of(client)}
+    mine = {*_HOOKS, *((client, event) for client, events in hooks.QUIET.items() for event in events)}
+    missing = [*(reading ^ _COMMANDS.keys()), *(tools ^ _TOOLS.keys()), *others, *map(" ".join, known ^ mine)]
     return [f"no adapter for surface {name}" for name in sorted(missing)]
 
 

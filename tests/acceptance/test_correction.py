@@ -11,7 +11,7 @@ from tests.acceptance.world import World, words
 TEXT = "Cache the parser output"
 PATH, ISSUE = "src/parse.py", "#717"
 # What is put before an agent unasked or counts as true, so that no tag would help.
-UNASKED = ("hook", "cli brief", "mcp get", "cli stale", "cli export --format")
+UNASKED = ("hook", "cli brief", "mcp brief", "mcp get", "cli stale", "cli export --format")
 
 
 class Corrected(NamedTuple):

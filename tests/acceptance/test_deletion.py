@@ -16,7 +16,18 @@ from tests.acceptance.world import SESSION, World, words
 TEXT = "Cache the parser output"
 PATH, ISSUE = "src/parse.py", "#717"
 # Where an entry that ended may still be found, tagged: nothing of the rest knows it.
-FINDABLE = ("cli search", "cli why", "cli show", "cli timeline", "cli case", "cli export --all", "mcp search")
+FINDABLE = (
+    "cli search",
+    "cli why",
+    "cli show",
+    "cli timeline",
+    "cli case",
+    "cli export --all",
+    "mcp search",
+    "mcp case",
+    "projectmem",
+    "resource",
+)
 
 
 def test_deletion_absent_after_reindex_and_restart(world: World) -> None:

@@ -57,7 +57,9 @@ def test_tombstone_laundering_sequence(world: World, tmp_path: Path) -> None:
         assert world.standing(bad.about.id) == "rejected"
         tagged = assert_absent_or_tagged(world, bad.about, wrong)
         assert {"cli show", "cli timeline", "cli review --rejected"} & set(tagged)
-        assert not [name for name in tagged if name.startswith(("hook", "cli brief", "mcp get", "cli stale"))]
+        assert not [
+            name for name in tagged if name.startswith(("hook", "cli brief", "mcp brief", "mcp get", "cli stale"))
+        ]
         assert "it was measured and it loses" in world.cli("review", "--rejected").out
         assert_shown(world, controls)
         world.forget()
@@ -100,7 +102,9 @@ def test_tombstone_survives_ageing(world: World) -> None:
         restate(world, f"{TEXT} by way of {wrong}")
         assert_absent_or_tagged(world, twin._replace(id=ids[0]), wrong)
         for surface in SURFACES:
-            if surface.shows == "plain" and not surface.name.startswith(("cli brief", "hook", "cli case")):
+            if surface.shows == "plain" and not surface.name.startswith(
+                ("cli brief", "hook", "cli case", "mcp brief", "mcp case")
+            ):
                 assert right in surface.ask(world, twin), surface.name
         assert "age" in world.cli("stale").out and right in world.cli("stale").out
     assert "Stale (1 withheld)" in world.hook().out
@@ -174,7 +178,9 @@ def test_tombstone_reextraction_stays_out_and_no_second_unit(world: World) -> No
     about = {mark: About("Finding parser", id_, PATH, ISSUE) for mark, id_ in ids.items()}
     for mark, asked in about.items():
         tagged = assert_absent_or_tagged(world, asked, mark)
-        assert not [name for name in tagged if name.startswith(("hook", "cli brief", "mcp get", "cli stale"))]
+        assert not [
+            name for name in tagged if name.startswith(("hook", "cli brief", "mcp brief", "mcp get", "cli stale"))
+        ]
     for mark in (*kept, better):
         id_ = next(i for i, v in world.entries().items() if mark in v["summary"])
         for surface in SURFACES:

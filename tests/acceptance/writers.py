@@ -9,6 +9,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
+from xml.sax.saxutils import quoteattr
 
 from backstory.records.codec import canonical
 from backstory.records.ids import new_id
@@ -39,12 +40,13 @@ _BEFORE = {"hot": ["src/hot.py"], "observe": [ISSUE], "hypothesis": [ISSUE], "fi
 _NEEDED: dict[str, dict[str, Any]] = {"hotfile": {"path": "src/hot.py"}}
 # Commands that take no text of an entry: what they do is tried by `JUDGES`, or they write no event.
 JUDGES = ("confirm", "retire", "contest", "approve", "reject", "lift", "resolve", "redact")
-SILENT = ("init", "mcp", "completion", "gc", "agent-rule", "history refresh")
+SILENT = ("init", "mcp", "completion", "gc", "agent-rule", "history refresh", "install", "uninstall")
+SILENT += ("git-hooks install", "git-hooks uninstall", "git-hooks run", "snooze", "watch")
 # They write files of the tree, which are no entries; `tests/cli/test_tickets.py` tries them.
-FILES = ("ticket new", "run start", "run finish")
+FILES = ("ticket new", "run start", "run finish", "plan")
 # Each has a test of its own: it moves events of this clone into the tree, and changes none.
 MOVERS = ("publish",)
-_OTHERS = ("supersede", "import")
+_OTHERS = ("supersede", "import", "ci ingest")
 
 
 def _verdict(code: int, out: str, err: str) -> tuple[str, str]:
@@ -98,6 +100,11 @@ def _of_reply(failed: bool, data: dict[str, Any], text: str) -> tuple[str, str]:
     return str(data["status"]), text
 
 
+def _mcp_case(world: World, text: str) -> tuple[str, str]:
+    reply = world.mcp("case", summary=text)
+    return _of_reply(reply.failed, reply.data, reply.text)
+
+
 def _mcp_revise(world: World, text: str) -> tuple[str, str]:
     old = world.say("decide", f"What stood before, number {len(world.entries())}")
     reply = world.mcp("revise_project_memory", action="supersede", id=old, summary=text)
@@ -141,6 +148,18 @@ def _imported(world: World) -> tuple[str, str]:
     return verdict, said.out
 
 
+def _ci_ingest(world: World, text: str) -> tuple[str, str]:
+    """A test that failed with the text as its message."""
+    name = f"test_{len(world.entries())}"
+    failure = f"<testcase name='{name}'><failure message={quoteattr(text)}/></testcase>"
+    (world.root / "junit.xml").write_text(f"<testsuite>{failure}</testsuite>")
+    said = world.cli("ci", "ingest", str(world.root / "junit.xml"), "--json", env=SESSION)
+    assert said.code == 0, said
+    data = said.data
+    assert len(data["failed"]) + data["refused"] + data["dropped"] == 1, data
+    return (RECORDED if data["failed"] else REFUSED), said.out
+
+
 def _edit_in_review(world: World, text: str) -> tuple[str, str]:
     """A person who rewrites what waits, key by key."""
     world.capture("note", f"Something that waits, number {len(world.entries())}")
@@ -168,10 +187,12 @@ def _all() -> Iterator[Writer]:
     yield Writer("cli supersede", _supersede)
     yield Writer("cli import of another project", _import_foreign)
     yield Writer("cli import of a lost line", _import_own)
+    yield Writer("cli ci ingest", _ci_ingest)
     yield Writer("cli review, edited", _edit_in_review)
     for kind in KINDS:
         yield Writer(f"mcp record {kind}", _mcp_record(kind))
     yield Writer("mcp revise", _mcp_revise)
+    yield Writer("mcp case", _mcp_case)
     yield Writer("hook", _capture("hook"))
     yield Writer("import of prose", _capture("import"))
 

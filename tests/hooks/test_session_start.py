@@ -169,7 +169,8 @@ def test_twenty_megabytes_are_read_to_the_end_and_dropped(said: Memory, tmp_path
     ],
 )
 def test_an_unknown_client_or_event_is_named_on_stderr(said: Memory, arguments: list[str]) -> None:
-    assert "claude-code SessionStart" in silent(hook(start(said), arguments=arguments))
+    known = "claude-code SessionStart" if arguments[:1] == ["claude-code"] else "clients claude-code, codex, cursor"
+    assert known in silent(hook(start(said), arguments=arguments))
 
 
 def test_a_folder_that_is_gone_and_one_without_a_project_are_silent(said: Memory, tmp_path: Path) -> None:
@@ -293,11 +294,14 @@ FORBIDDEN = {
 OURS = {
     "backstory.config", "backstory.errors", "backstory.index", "backstory.index.store", "backstory.project",
     "backstory.project.currency", "backstory.project.session_start", "backstory.project.working_set",
-    "backstory.recall", "backstory.recall.brief", "backstory.recall.candidates",
-    "backstory.recall.live", "backstory.recall.stamps",
+    "backstory.project.file_notes", "backstory.project.session_file",
+    "backstory.recall", "backstory.recall.brief", "backstory.recall.candidates", "backstory.recall.check",
+    "backstory.recall.live", "backstory.recall.notes", "backstory.recall.stamps",
+    "backstory.records", "backstory.records.likeness",
     "backstory.recall.tokens", "backstory.sources", "backstory.sources.git", "backstory.sources.git.head",
     "backstory.sources.git.run", "backstory.sources.git.status", "backstory.surfaces", "backstory.surfaces.hooks",
-    "backstory.surfaces.hooks.claude_code", "backstory.surfaces.hooks.entry",
+    "backstory.surfaces.hooks.claude_code", "backstory.surfaces.hooks.entry", "backstory.surfaces.hooks.events",
+    "backstory.surfaces.hooks.payload",
 }  # fmt: skip
 
 

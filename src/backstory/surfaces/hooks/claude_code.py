@@ -1,78 +1,121 @@
 """Claude Code: what its hooks send and take.
 
-Input (stdin): `session_id, transcript_path, cwd, hook_event_name, source`. Output of SessionStart (exit 0):
-`{"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "..."}}`. Measured on 2.1.332: a value
-over 10,000 characters is cut to 2 KB; the brief is far below.
+Facts of 2.1.332, measured: what is given at PreToolUse reaches the model after the edit ran, so a file's notes are
+given when it is read; a value over 10,000 characters is cut to 2 KB; `ask` is a refusal without a person; a text that
+a resumed transcript holds already is not added again.
 """
 
 from __future__ import annotations
 
-# The core of `sqlite3`: the module around it imports `datetime` and `collections`, 3 ms that a hook has no use for.
-import _sqlite3 as sqlite3
-import os
-
-from backstory.project.session_start import session_brief
+from backstory.surfaces.hooks import events
+from backstory.surfaces.hooks.payload import Payload, envelope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_FIELDS = ("cwd", "session_id", "source")
+    from backstory.surfaces.hooks.events import Answer
+
+EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
+_FINDS = ("Grep", "Glob")
 
 
 def session_start(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
-    """The envelope with the brief, or nothing; and notices for stderr."""
-    fields = _read(stdin)
-    cwd = fields["cwd"] or os.environ.get("CLAUDE_PROJECT_DIR", "") or os.getcwd()
-    text, notices = session_brief(cwd, fields["session_id"], now)
-    return (_envelope("SessionStart", text) if text else b""), notices
+    """The brief."""
+    given = Payload(stdin)
+    return _context("SessionStart", events.started(given.cwd, given.text("session_id"), given.text("source"), now))
 
 
-def _read(stdin: bytes) -> dict[str, str]:
-    """The fields that we use, "" where one is missing or no text. SQLite reads the JSON: `json` costs 10 ms."""
-    text = stdin.decode("utf-8", "replace").lstrip("\ufeff").strip()
-    db = sqlite3.connect(":memory:")
-    try:
-        if not text or not db.execute("SELECT json_valid(?)", (text,)).fetchone()[0]:
-            return dict.fromkeys(_FIELDS, "")
-        row = db.execute(
-            f"SELECT {', '.join(f'json_extract(?1, {path!r})' for path in ('$.cwd', '$.session_id', '$.source'))}",
-            (text,),
-        ).fetchone()
-    except sqlite3.OperationalError:
-        return _read_without_json1(text)
-    finally:
-        db.close()
-    return {name: value if isinstance(value, str) else "" for name, value in zip(_FIELDS, row, strict=True)}
+def user_prompt_submit(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
+    """Notes on the files that the prompt names."""
+    given = Payload(stdin)
+    answer = events.prompted(given.cwd, given.text("session_id"), given.text("prompt"), now)
+    return _context("UserPromptSubmit", answer)
 
 
-def _read_without_json1(text: str) -> dict[str, str]:
-    """For a SQLite that was built without its JSON functions."""
-    import json
-
-    try:
-        data = json.loads(text)
-    except ValueError:
-        data = None
-    found = data if isinstance(data, dict) else {}
-    return {name: value if isinstance(value := found.get(name), str) else "" for name in _FIELDS}
-
-
-def _envelope(event: str, text: str) -> bytes:
-    db = sqlite3.connect(":memory:")
-    try:
-        row = db.execute(
-            "SELECT json_object('hookSpecificOutput', json_object('hookEventName', ?, 'additionalContext', ?))",
-            (event, text),
-        ).fetchone()
-        return str(row[0]).encode("utf-8", "replace") + b"\n"
-    except sqlite3.OperationalError:
-        import json
-
-        body = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
-        return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-    finally:
-        db.close()
+def pre_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
+    """Note an edit; refuse it once where the project asked for that."""
+    given = Payload(stdin)
+    if given.text("tool_name") not in EDITS:
+        return b"", []
+    answer = events.about_to_edit(given.cwd, given.text("session_id"), _paths(given), _added(given), now)
+    if not answer.refusal:
+        return b"", answer.notices
+    decision = {
+        "hookEventName": "PreToolUse",
+        "permissionDecision": "deny",
+        "permissionDecisionReason": f"backstory: {answer.refusal}\nThe same edit is not refused again.",
+    }
+    return envelope(hookSpecificOutput=decision), answer.notices
 
 
-EVENTS: dict[str, Callable[[bytes, int], tuple[bytes, list[str]]]] = {"SessionStart": session_start}
+def post_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
+    """Notes on what was read or found; a warning where an edit brings a failed attempt back."""
+    given = Payload(stdin)
+    tool, session = given.text("tool_name"), given.text("session_id")
+    if tool in EDITS:
+        return _context("PostToolUse", events.edited(given.cwd, session, _paths(given), _added(given), now))
+    if tool == "Read":
+        return _context("PostToolUse", events.looked_at(given.cwd, session, _paths(given), now))
+    if tool in _FINDS:
+        found = given.texts("tool_response.filenames") or [given.text("tool_input.path")]
+        return _context("PostToolUse", events.looked_at(given.cwd, session, found, now))
+    return b"", []
+
+
+def post_tool_use_failure(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
+    """Note what failed."""
+    given = Payload(stdin)
+    what = given.text("tool_input.command", "tool_input.file_path") + " — " + given.text("error")
+    return b"", events.failed(given.cwd, given.text("session_id"), given.text("tool_name"), what, now).notices
+
+
+def pre_compact(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
+    """Note where the session stood."""
+    return _end(stdin, "compacted", now)
+
+
+def stop(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
+    """Note that the agent came to rest; it is never sent on."""
+    return _end(stdin, "stopped", now)
+
+
+def session_end(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
+    """Note that the session is over."""
+    return _end(stdin, "ended", now)
+
+
+def _end(stdin: bytes, how: str, now: int) -> tuple[bytes, list[str]]:
+    given = Payload(stdin)
+    answer = events.ended(given.cwd, given.text("session_id"), how, given.text("transcript_path"), now)
+    return b"", answer.notices
+
+
+def _context(event: str, answer: Answer) -> tuple[bytes, list[str]]:
+    if not answer.text:
+        return b"", answer.notices
+    said = {"hookEventName": event, "additionalContext": answer.text}
+    return envelope(hookSpecificOutput=said), answer.notices
+
+
+def _paths(given: Payload) -> list[str]:
+    path = given.text("tool_input.file_path", "tool_input.notebook_path")
+    return [path] if path else []
+
+
+def _added(given: Payload) -> str:
+    """The text that an edit puts in."""
+    text = given.text("tool_input.new_string", "tool_input.content", "tool_input.new_source")
+    return text or "\n".join(given.texts("tool_input.edits", "new_string"))
+
+
+EVENTS: dict[str, Callable[[bytes, int], tuple[bytes, list[str]]]] = {
+    "SessionStart": session_start,
+    "UserPromptSubmit": user_prompt_submit,
+    "PreToolUse": pre_tool_use,
+    "PostToolUse": post_tool_use,
+    "PostToolUseFailure": post_tool_use_failure,
+    "PreCompact": pre_compact,
+    "Stop": stop,
+    "SessionEnd": session_end,
+}

@@ -17,14 +17,16 @@ if __name__ == "__main__":
     # Isolated start: the package's own folder is not on the path.
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))))
 
-from backstory.surfaces.hooks import claude_code
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-CLIENTS = {"claude-code": claude_code.EVENTS}
+# By the name that a hook's command line gives: the module that knows its shapes. One is imported, the others are not.
+CLIENTS = {
+    "claude-code": "claude_code", "codex": "codex", "cursor": "cursor", "gemini": "gemini", "copilot": "copilot",
+    "opencode": "opencode", "windsurf": "windsurf", "cline": "cline",
+}  # fmt: skip
 MAX_STDIN = 8 << 20
 # The host kills a hook that hangs; ours ends itself before. The setting `hooks.seconds` bounds the work inside.
 HARD_SECONDS = 4.0
@@ -44,7 +46,7 @@ def main(argv: list[str] | None = None) -> int:
         _alarm()
         handler = _handler(words)
         if handler is None:
-            _say(f"no hook {' '.join(words)[:100]!r}; known are: {_known()}")
+            _say(f"no hook {' '.join(words)[:100]!r}; known are: {_known(words[0] if words else '')}")
             return 0
         answer, notices = handler(_stdin(), time.time_ns() // 1000)
         _alarm_off()
@@ -64,11 +66,22 @@ def main(argv: list[str] | None = None) -> int:
 def _handler(words: list[str]) -> Callable[[bytes, int], tuple[bytes, list[str]]] | None:
     if len(words) != 2:
         return None
-    return CLIENTS.get(words[0], {}).get(words[1])
+    return events_of(words[0]).get(words[1])
 
 
-def _known() -> str:
-    return ", ".join(f"{client} {event}" for client, events in CLIENTS.items() for event in events)
+def events_of(client: str) -> dict[str, Callable[[bytes, int], tuple[bytes, list[str]]]]:
+    """The events of a client by name, with what answers each; empty for one that is not known."""
+    if client not in CLIENTS:
+        return {}
+    found: dict[str, Callable[[bytes, int], tuple[bytes, list[str]]]]
+    found = __import__(f"backstory.surfaces.hooks.{CLIENTS[client]}", fromlist=["EVENTS"]).EVENTS
+    return found
+
+
+def _known(client: str) -> str:
+    """What a person may have meant."""
+    events = events_of(client)
+    return ", ".join(f"{client} {event}" for event in events) or f"clients {', '.join(CLIENTS)}"
 
 
 def _stdin() -> bytes:

@@ -13,6 +13,8 @@ from benchmarks.measure import Command, Failed, Usage, cpu, interleave, run
 from benchmarks.report import Part, Row, say
 
 BAR = 3.5
+# The notes of one file, and the look for a failed patch in an edit.
+NOTES_BAR = 2.8
 
 
 def measure(bench: Bench) -> Part:
@@ -26,6 +28,12 @@ def measure(bench: Bench) -> Part:
     ratio = Row("SessionStart, whole process", "times `-c pass`", f"<= {BAR} x, flat", BAR, flat=True)
     floor = Row("`import sqlite3` alone", "times `-c pass`")
     aged = Row("SessionStart, entries aged since the refresh", "times `-c pass`", ratio.bar, BAR, flat=True)
+    notes = Row(
+        "PostToolUse of a Read, whole process", "times `-c pass`", f"<= {NOTES_BAR} x, flat", NOTES_BAR, flat=True
+    )
+    edit = Row(
+        "PostToolUse of an Edit, whole process", "times `-c pass`", f"<= {NOTES_BAR} x, flat", NOTES_BAR, flat=True
+    )
     took, git, bare = Row("SessionStart", "ms CPU"), Row("`git status` alone", "ms CPU"), Row("`-c pass`", "ms CPU")
     waited = Row("SessionStart, start to end", "times `-c pass`")
     for size in bench.sizes:
@@ -37,11 +45,13 @@ def measure(bench: Bench) -> Part:
         bare.measured[size], git.measured[size] = cpu(found["pass"]), cpu(found["git"])
         ratio.measured[size] = cpu(found["hook"]) / cpu(found["pass"])
         floor.measured[size] = cpu(found["sqlite3"]) / cpu(found["pass"])
+        notes.measured[size] = cpu(found["read"]) / cpu(found["pass"])
+        edit.measured[size] = cpu(found["edit"]) / cpu(found["pass"])
         waited.measured[size] = _wall_ratio(found)
         with _aged(bench.project(size).root):
             found = interleave(commands[:2], bench.rounds)
         aged.measured[size] = cpu(found["hook"]) / cpu(found["pass"])
-    part.rows = [ratio, aged, took, bare, git, floor, waited]
+    part.rows = [ratio, aged, notes, edit, took, bare, git, floor, waited]
     return part
 
 
@@ -78,8 +88,22 @@ def _commands(bench: Bench, size: int) -> list[Command]:
         Command("hook", [*bare, HOOK, "claude-code", "SessionStart"], root, json.dumps(payload).encode()),
         Command("pass", [*bare, "-c", "pass"], root),
         Command("sqlite3", [*bare, "-c", "import sqlite3"], root),
+        Command("read", [*bare, HOOK, "claude-code", "PostToolUse"], root, _tool(bench, size, "Read")),
+        Command("edit", [*bare, HOOK, "claude-code", "PostToolUse"], root, _tool(bench, size, "Edit")),
         Command("git", ["git", "--no-optional-locks", "status", "--porcelain=v1", "-z"], root),
     ]
+
+
+def _tool(bench: Bench, size: int, tool: str) -> bytes:
+    """What Claude Code sends after a tool; a session without a name is told everything each time."""
+    root = bench.project(size).root
+    with sqlite3.connect(load(str(root)).places.index_path) as db:
+        query = "SELECT path FROM entry_files GROUP BY path ORDER BY count(*) DESC, path LIMIT 1"
+        (path,) = db.execute(query).fetchone()
+    added = "".join(f"    value_{number} = compute_something({number})\n" for number in range(40))
+    given = {"file_path": str(root / path), "old_string": "x", "new_string": added}
+    payload = {"session_id": "", "cwd": str(root), "hook_event_name": "PostToolUse", "tool_name": tool}
+    return json.dumps({**payload, "tool_input": given}).encode()
 
 
 def _check(usage: Usage) -> None:

@@ -86,7 +86,6 @@ _COMMANDS: dict[str, tuple[str, Callable[[About], list[str]]]] = {
     "history grade": (FIGURES, lambda about: []),
     "map": (FIGURES, lambda about: []),
     "ticket list": (FIGURES, lambda about: []),
-    "ci check": (FIGURES, lambda about: []),
     "git-hooks status": (FIGURES, lambda about: []),
     "ticket show": (TICKETED, lambda about: [TICKET]),
 }

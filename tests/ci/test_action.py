@@ -75,7 +75,7 @@ def runner(tmp_path: Path) -> Runner:
 def test_the_reports_are_written_and_told(runner: Runner) -> None:
     code, outputs, summary, asked = runner.run(BASE="origin/main")
     assert (code, outputs["exit-code"], summary) == (0, "0", "# found\n")
-    assert asked.splitlines()[:6] == ["ci", "check", "--since", "origin/main", "--level", "block"]
+    assert asked.splitlines()[:6] == ["check", "--ci", "--since", "origin/main", "--level", "block"]
     assert [line for line in asked.splitlines() if line.startswith("--")][-3:] == ["--markdown", "--sarif", "--junit"]
     for name in ("comment", "sarif", "junit"):
         assert outputs[name] in asked.splitlines() and outputs[name].startswith(str(runner.folder))

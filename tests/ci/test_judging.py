@@ -7,16 +7,17 @@ from xml.etree import ElementTree
 import pytest
 
 from backstory.errors import BackstoryError
-from backstory.project.ci.judging import CiAnswer, answer
+from backstory.project.checking import Checked
+from backstory.project.ci.judging import judge, write
 from tests.project.memory import PERSON, Memory
 
 LOAD = "def load(path):\n    text = open(path).read()\n    return text.strip()\n"
 
 
-def asked(memory: Memory, base: str = "main", level: str = "warn", **paths: str) -> CiAnswer:
+def asked(memory: Memory, base: str = "main") -> Checked:
     memory.tick()
     with memory.open() as project:
-        return answer(project, base, level, paths)
+        return judge(project, base)
 
 
 @pytest.fixture
@@ -39,33 +40,33 @@ def test_a_broken_anchor_is_a_warning_and_an_intact_branch_passes(branch: Memory
     found = asked(branch)
     [broken] = [one for one in found.findings if one.level == "warn"]
     assert "Load strips the text" in broken.text and "anchor: load is gone" in broken.why
-    assert broken.files == ("src/store.py",) and found.failed
-    assert not asked(branch, level="block").failed
+    assert broken.files == ("src/store.py",) and found.reaches("warn")
+    assert not asked(branch).reaches("block")
     branch.put("src/store.py", LOAD)
     branch.commit("back again")
     calm = asked(branch)
-    assert not calm.failed and not [one for one in calm.findings if one.level != "info"]
+    assert not calm.reaches("warn") and not [one for one in calm.findings if one.level != "info"]
 
 
 def test_what_a_person_pinned_and_confirmed_is_at_block_level(branch: Memory) -> None:
     branch.put("src/other.py", "nothing = 1\n")
     branch.commit("that too")
-    found = asked(branch, level="block")
-    assert found.failed and found.findings[0].level == "block" and "Other loads too" in found.findings[0].text
+    found = asked(branch)
+    assert found.reaches("block") and found.findings[0].level == "block" and "Other loads too" in found.findings[0].text
     assert len([one for one in found.findings if one.level == "warn"]) == 1
 
 
 def test_the_reports_are_written_where_they_are_asked_for(branch: Memory, tmp_path: Path) -> None:
     names = {"markdown": "a b/comment.md", "sarif": "x.sarif", "junit": ""}
     paths = {form: str(tmp_path / name) if name else "" for form, name in names.items()}
-    found = asked(branch, **paths)
-    assert found.written == (paths["markdown"], paths["sarif"])
+    found = asked(branch)
+    assert write(found, paths) == (paths["markdown"], paths["sarif"])
     assert "Load strips the text" in Path(paths["markdown"]).read_text(encoding="utf-8")
     assert json.loads(Path(paths["sarif"]).read_text())["runs"][0]["results"]
-    asked(branch, junit=str(tmp_path / "x.xml"))
+    write(found, {"junit": str(tmp_path / "x.xml")})
     assert ElementTree.parse(tmp_path / "x.xml").getroot().get("failures") == "1"
     with pytest.raises(BackstoryError, match="cannot be written"):
-        asked(branch, sarif=str(tmp_path))
+        write(found, {"sarif": str(tmp_path)})
 
 
 def test_an_unknown_base_and_a_damaged_memory_are_told(branch: Memory, tmp_path: Path) -> None:
@@ -75,5 +76,7 @@ def test_an_unknown_base_and_a_damaged_memory_are_told(branch: Memory, tmp_path:
     [shard, *_] = (branch.root / ".backstory/log").glob("*.jsonl")
     shard.write_bytes(shard.read_bytes().replace(b"Load strips", b"Load keeps "))
     report = tmp_path / "x.sarif"
-    assert asked(branch, sarif=str(report)).problems
+    found = asked(branch)
+    write(found, {"sarif": str(report)})
+    assert found.problems
     assert json.loads(report.read_text())["runs"][0]["invocations"][0]["executionSuccessful"] is False

@@ -1,5 +1,7 @@
 """`backstory check` and `backstory snooze` from the shell."""
 
+import subprocess
+
 import pytest
 
 from .conftest import Cli
@@ -50,6 +52,19 @@ def test_a_damaged_log_has_an_exit_code_of_its_own(cli: Cli) -> None:
     shard.write_bytes(shard.read_bytes().replace(b"written whole", b"written twice"))
     found = cli("check", "src/store.py", code=5)
     assert "Files are read whole" in found.stdout and found.stderr.count("backstory verify") == 1
+
+
+def test_a_branch_in_continuous_integration(cli: Cli) -> None:
+    cli("decide", "Files are read whole", "-f", "src/store.py#load")
+    (cli.folder / "src" / "store.py").write_text("nothing = 1\n", encoding="utf-8")
+    for words in (["add", "-A"], ["commit", "-q", "-m", "Away with it"]):
+        subprocess.run(["git", *words], cwd=cli.folder, check=True, stdin=subprocess.DEVNULL)
+    report = cli.folder / "comment.md"
+    found = cli("check", "--ci", "--since", "HEAD~1", "--markdown", str(report), code=1)
+    assert "Files are read whole" in found.stdout and "Files are read whole" in report.read_text(encoding="utf-8")
+    assert cli.json("check", "--ci", "--level", "block")["worst"] == "warn"
+    assert "takes neither paths" in cli("check", "--ci", "src/store.py", code=2).stderr
+    assert "with --ci only" in cli("check", "--sarif", "x.sarif", code=2).stderr
 
 
 def test_snoozing_from_the_shell(cli: Cli) -> None:

@@ -112,12 +112,12 @@ def test_help_stays_within_eighty_columns() -> None:
 
 
 def test_mcp_is_started_for_the_folder_and_the_role(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[tuple[str, str]] = []
-    fake = types.SimpleNamespace(run=lambda start, role: seen.append((start, role)))
+    seen: list[tuple[str, ...]] = []
+    fake = types.SimpleNamespace(run=lambda *given: seen.append(given))
     monkeypatch.setitem(sys.modules, "backstory.surfaces.mcp.server", fake)  # type: ignore[arg-type]
     cli("mcp")
     cli("mcp", "--role", "read", "--project", "src")
-    assert seen == [(str(cli.folder), "write"), ("src", "read")]
+    assert seen == [(str(cli.folder), "write", "backstory"), ("src", "read", "backstory")]
 
 
 def test_init_is_run_twice_without_harm_and_can_be_private(cli: Cli, tmp_path: Path) -> None:

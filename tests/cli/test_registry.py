@@ -18,9 +18,11 @@ from .conftest import Cli
 # Arguments with which each reading command answers in a project that holds one decision; ID stands for it.
 READING = {
     "status": [], "doctor": [], "brief": [], "search": ["WAL"], "why": ["src/store.py"], "show": ["ID"],
+    "check": ["src/store.py"],
     "timeline": [], "case": ["#717"], "stale": [], "conflicts": [], "review": [], "export": [], "verify": [],
+    "git-hooks status": [],
     "ticket list": [], "ticket show": ["kept"], "history query": ["SELECT 1 AS one"], "history search": ["store"],
-    "history themes": [], "history semantic": ["store"], "history grade": [],
+    "map": [], "history themes": [], "history semantic": ["store"], "history grade": [],
 }  # fmt: skip
 
 

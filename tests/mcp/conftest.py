@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from backstory.project.keeping import Keeper
-from backstory.surfaces.mcp.calls import Caller, answer
+from backstory.surfaces.mcp.answering import Caller
+from backstory.surfaces.mcp.calls import answer
 from backstory.surfaces.mcp.replies import Reply
 from backstory.surfaces.mcp.scope import Scope
 from tests.mcp.wire import RUN, Wire, make_project

@@ -10,7 +10,10 @@ import anyio
 import pytest
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 
-from backstory.surfaces.mcp import tools
+from backstory.project.authority import agent
+from backstory.project.gateway import record
+from backstory.project.refresh import open_project
+from backstory.surfaces.mcp import offering, tools
 from tests.mcp.wire import RUN, SOURCE, Wire
 
 VERSIONS = ("2025-06-18", "2025-11-25", "2026-07-28")
@@ -174,3 +177,71 @@ def test_the_server_ends_when_its_client_goes_away(serve: Serve, project: Path) 
             wire.ok("get_project_memory")
         assert wire.close() == 0
         assert "Traceback" not in wire.stderr
+
+
+BRIEFED = "from backstory.surfaces.mcp.server import run; run('', 'write', brief=True)"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_instructions_can_end_with_the_brief(project: Path, tmp_path: Path, version: str) -> None:
+    with open_project(str(project)) as opened:
+        record(opened, agent("test", "one"), "decision", {"summary": "Keep the cache in memory"})
+    said = []
+    for number, first in enumerate((None, FOR_THE_SDK)):
+        wire = Wire(BRIEFED, project, tmp_path / f"stderr{number}", {})
+        try:
+            if first:
+                wire.send(first)
+            said.append(wire.handshake(version)["result"]["instructions"])
+        finally:
+            wire.process.kill()
+            wire.close()
+    # Before the SDK is there and after, the same.
+    assert said[0] == said[1] and said[0].startswith("backstory is this project's memory")
+    assert "Keep the cache in memory" in said[0] and said[0].rstrip().endswith("</project-memory>")
+    assert len(said[0].encode()) <= 2_048
+
+
+def test_a_server_without_a_project_or_with_a_broken_one_starts_without_the_brief(
+    project: Path, isolated: Path, tmp_path: Path
+) -> None:
+    marker = project / ".backstory" / "project.toml"
+    marker.write_text("id = [", encoding="utf-8")
+    for number, where in enumerate((isolated, project)):
+        wire = Wire(BRIEFED, where, tmp_path / f"stderr{number}", {})
+        try:
+            assert wire.handshake()["result"]["instructions"] == tools.instructions("write")
+        finally:
+            wire.process.kill()
+            wire.close()
+    assert "there is no brief" in (tmp_path / "stderr1").read_text()
+
+
+def test_a_brief_that_is_too_long_is_left_out_whole() -> None:
+    offer = offering.offer("write")
+    assert offering.with_brief(offer, "") == offer
+    short = offering.with_brief(offer, "x" * 1_000).instructions
+    assert short.endswith("x" * 1_000) and len(short) <= 2_048 and short != offer.instructions
+    assert offering.with_brief(offer, "x" * 100).instructions == f"{offer.instructions}\n{'x' * 100}"
+    assert offering.with_brief(offer, "x" * 2_000) == offer
+
+
+SLOW_BRIEF = """
+import time
+from backstory.project import session_start
+def slow(*given):
+    time.sleep(3)
+    return 'too late', []
+session_start.session_brief = slow
+"""
+
+
+def test_a_brief_that_takes_long_is_not_waited_for(project: Path, tmp_path: Path) -> None:
+    wire = Wire(SLOW_BRIEF + BRIEFED, project, tmp_path / "stderr", {})
+    try:
+        assert wire.handshake()["result"]["instructions"] == tools.instructions("write")
+        assert "without the brief" in wire.stderr
+        assert wire.ok("get_project_memory")["entries"] == []
+    finally:
+        wire.process.kill()
+        wire.close()

@@ -194,3 +194,45 @@ def test_a_server_starts_anywhere_and_answers_a_call_that_names_its_project(
     # Nothing is judged against the folder in which the server was started.
     assert [(entry["summary"], entry["fresh"]) for entry in found["entries"]] == [("Alpha waits on a timeout", True)]
     assert wire.call(GET)["isError"]
+
+
+def test_an_unclear_call_is_answered_with_every_project_that_was_answered_for(
+    ask: Ask, both: tuple[Path, Path], tmp_path: Path
+) -> None:
+    project, other = both
+    (tmp_path / "far").mkdir()
+    scope = Scope(str(tmp_path / "far"), {}, str(tmp_path / "far"))
+    hint = ask(scope, GET).data["error"]["hint"]
+    assert str(project) in hint and str(other) in hint
+    assert [config.name for config in scope.reach()] == ["alpha", "beta"]
+    # It is a list and no choice: with one left, a call that names none is refused all the same.
+    (other / ".backstory").rename(other / "gone")
+    for place in (other / ".git" / "backstory").glob("project.toml"):
+        place.unlink()
+    again = ask(scope, GET)
+    assert (
+        again.failed and str(project) in again.data["error"]["hint"] and str(other) not in again.data["error"]["hint"]
+    )
+    assert texts(ask(scope, GET, project_path=str(project))) == ["Alpha waits on a timeout"]
+
+
+def test_a_bound_server_names_no_other_project(ask: Ask, both: tuple[Path, Path]) -> None:
+    project, other = both
+    scope = Scope(str(project), {}, str(project))
+    assert [config.name for config in scope.reach()] == ["alpha"]
+    assert str(other) not in str(ask(scope, GET, project_path="/").data)
+
+
+def test_a_list_that_cannot_be_read_or_written_costs_no_answer(
+    ask: Ask, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    (tmp_path / "far").mkdir()
+    for state in (tmp_path / "file", tmp_path / "state"):
+        monkeypatch.setenv("XDG_STATE_HOME", str(state))
+        far = Scope(str(tmp_path / "far"), {}, str(tmp_path / "far"))
+        assert not ask(far, GET, project_path=str(project)).failed
+    kept = tmp_path / "state" / "backstory" / "projects"
+    for text in ("", "[]", "{}", '{"root": 7}', '{"root": "/nowhere"}', '{"root": "a\\u0000b"}', "\0"):
+        (kept / "odd.json").write_text(text)
+        assert str(project) in ask(far, GET).data["error"]["hint"]

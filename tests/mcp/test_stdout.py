@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from backstory.surfaces.mcp import tools
 from tests.mcp.wire import Wire
 
 Serve = Callable[..., Wire]
@@ -17,8 +18,8 @@ class Noisy:
         if name.startswith(('mcp.', 'anyio', 'backstory.project')):
             print('stray import', name)
 sys.meta_path.insert(0, Noisy())
-from backstory.surfaces.mcp import server
-class Loud(server.Service):
+from backstory.surfaces.mcp import server, service
+class Loud(service.Service):
     def _answer(self, *given):
         print('stray print')
         sys.__stdout__.write('stray sys.__stdout__\\n'); sys.__stdout__.flush()
@@ -79,7 +80,7 @@ def test_the_read_role_lists_no_tool_that_writes_and_refuses_it_when_called(serv
     for wire in (reader, writer):
         wire.handshake()
     names = [tool["name"] for tool in reader.ask("tools/list")["result"]["tools"]]
-    assert names == ["get_project_memory", "search_project_memory", "query_history"]
+    assert names == [name for name, tool in tools.TOOLS.items() if not tool.writes]
     for name, given in (
         ("record_project_memory", {"kind": "note", "summary": "Sneaked in"}),
         ("revise_project_memory", {"action": "confirm", "id": "x"}),

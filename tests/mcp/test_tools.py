@@ -8,15 +8,16 @@ import pytest
 from backstory.records.codec import shape_of
 from backstory.records.kinds.trial import OUTCOMES
 from backstory.records.registry import KINDS, kind_name
-from backstory.surfaces.mcp import arguments, schemas, tools
+from backstory.surfaces.mcp import arguments, offering, schemas, tools
 
 
 def listed(role: str = "write") -> list[dict[str, object]]:
-    return [tool.listed() for tool in tools.offered(role)]
+    return offering.offer(role).listed()
 
 
-def test_the_list_costs_a_session_at_most_1700_tokens() -> None:
-    assert len(json.dumps({"tools": listed()}, separators=(",", ":"))) / 4 <= 1_700
+def test_the_list_costs_a_session_at_most_2000_tokens_and_has_at_most_nine_tools() -> None:
+    assert len(json.dumps({"tools": listed()}, separators=(",", ":"))) / 4 <= 2_000
+    assert len(listed()) <= 9
 
 
 def test_instructions_fit_every_client_and_name_the_supersede_call() -> None:
@@ -32,24 +33,39 @@ def test_the_read_role_is_offered_the_tools_that_read() -> None:
     assert [tool.name for tool in tools.offered("read")] == [
         "get_project_memory",
         "search_project_memory",
+        "brief",
+        "precheck",
+        "case",
         "query_history",
+        "status",
     ]
     assert [tool.name for tool in tools.offered("write")] == list(tools.TOOLS)
 
 
 def test_every_tool_says_what_it_does_to_the_memory() -> None:
     hints = {tool["name"]: tool["annotations"] for tool in listed()}
-    assert [name for name, hint in hints.items() if hint["readOnlyHint"]] == list(hints)[:3]
-    assert not hints["record_project_memory"]["destructiveHint"]
-    assert hints["revise_project_memory"]["destructiveHint"]
+    writing = ["case", "record_project_memory", "revise_project_memory"]
+    assert [name for name, hint in hints.items() if not hint["readOnlyHint"]] == writing
+    assert [hints[name]["destructiveHint"] for name in writing] == [False, False, True]
     for hint in hints.values():
         assert hint["openWorldHint"] is False
-        assert hint["idempotentHint"] is hint["readOnlyHint"]
+        # Not said is not idempotent, which is right for what writes and of no meaning for what reads.
+        assert "idempotentHint" not in hint
+
+
+def test_a_case_is_opened_with_the_write_role_only() -> None:
+    case = tools.TOOLS["case"]
+    assert case.listed("read")["annotations"]["readOnlyHint"]
+    for role, fits in (("read", False), ("write", True)):
+        assert (arguments.fault({"summary": "It hangs"}, case.schema(role)) == "") is fits
+        assert arguments.fault({"id": "#717"}, case.schema(role)) == ""
 
 
 def test_every_schema_is_sound_and_strict_and_every_tool_has_a_title() -> None:
     for tool in tools.TOOLS.values():
         jsonschema.Draft202012Validator.check_schema(tool.input_schema)
+        jsonschema.Draft202012Validator.check_schema(tool.schema("write"))
+        assert tool.schema("write")["additionalProperties"] is False
         jsonschema.Draft202012Validator.check_schema(tool.output_schema)
         assert tool.input_schema["additionalProperties"] is False
         assert tool.title and len(tool.description) < 400
@@ -76,6 +92,10 @@ def test_every_field_that_an_agent_may_set_belongs_to_a_kind() -> None:
         ("record_project_memory", {"kind": "decision", "summary": "x", "supersedes": ["a"], "decay_days": 3}),
         ("get_project_memory", {}),
         ("revise_project_memory", {"action": "confirm", "id": "x"}),
+        ("brief", {"files": ["a"], "budget": 300}),
+        ("precheck", {"files": ["a"], "intent": "x"}),
+        ("case", {"id": "#717"}),
+        ("status", {}),
     ],
 )
 def test_our_check_of_arguments_agrees_with_a_full_validator(tool: str, given: dict[str, object]) -> None:

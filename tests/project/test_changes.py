@@ -17,6 +17,18 @@ def test_staged_is_what_a_commit_would_take(memory: Memory) -> None:
     assert found.lines == line_hashes(["first_line_of_a = 1"])
 
 
+def test_inside_a_hook_it_is_the_index_of_that_commit(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.put("a.py", "first_line_of_a = 1\n")
+    index = memory.root / ".git" / "index-of-a-commit"
+    monkeypatch.setenv("GIT_INDEX_FILE", str(index))
+    memory.git("read-tree", "HEAD")
+    memory.git("add", "a.py")
+    assert changes.staged(str(memory.root)).paths == ("a.py",)
+    assert changes.staged(str(memory.root)).lines == line_hashes(["first_line_of_a = 1"])
+    monkeypatch.delenv("GIT_INDEX_FILE")
+    assert changes.staged(str(memory.root)) == changes.Changes()
+
+
 def test_the_work_tree_is_all_that_differs(memory: Memory) -> None:
     memory.put("README.md", "# Another project\n")
     memory.put("new file.py", "x = 1\n")

@@ -5,6 +5,7 @@ Paths with both names of a rename, and the hashes of the lines that are added. g
 
 from __future__ import annotations
 
+import os
 import re
 from typing import NamedTuple
 
@@ -31,8 +32,12 @@ class Changes(NamedTuple):
 
 
 def staged(root: str) -> Changes:
-    """What `git commit` would take."""
-    return _asked(root, ["--cached"])
+    """What `git commit` would take; inside a hook of git, of the index that it prepared for that commit."""
+    if not os.environ.get("GIT_INDEX_FILE"):
+        return _asked(root, ["--cached"])
+    from backstory.project.git_hooks.staged import staged_patch, staged_paths
+
+    return Changes(tuple(staged_paths(root) or ()), of_diff(staged_patch(root)).lines)
 
 
 def working(root: str) -> Changes:

@@ -7,6 +7,7 @@ import os
 
 import msgspec
 
+from backstory import __version__
 from backstory.errors import BackstoryError, Exit
 from backstory.project import changes
 from backstory.project.checking import Checked, Finding, check
@@ -16,30 +17,6 @@ from backstory.project.opened import Project
 from backstory.recall.check import BLOCK, LEVELS, WARN
 
 FORMS = ("markdown", "sarif", "junit")
-
-
-class CiAnswer(msgspec.Struct, frozen=True):
-    """A branch that was checked: the findings as `check` gives them, broken anchors among them.
-
-    `failed`: something is at `level` or above. `written` are the reports.
-    """
-
-    findings: tuple[Finding, ...]
-    unknown: tuple[str, ...]
-    snoozed: tuple[str, ...]
-    problems: tuple[str, ...]
-    level: str
-    failed: bool
-    written: tuple[str, ...] = ()
-
-
-def answer(project: Project, base: str, level: str, paths: dict[str, str]) -> CiAnswer:
-    """Check the branch, write the reports, and say whether it fails at `level`."""
-    import backstory
-
-    found = judge(project, base)
-    written = write(found, backstory.__version__, paths)
-    return CiAnswer(found.findings, found.unknown, found.snoozed, found.problems, level, found.reaches(level), written)
 
 
 def judge(project: Project, base: str) -> Checked:
@@ -58,11 +35,11 @@ def judge(project: Project, base: str) -> Checked:
     return msgspec.structs.replace(found, findings=tuple(both), worst=worst)
 
 
-def write(found: Checked, version: str, paths: dict[str, str]) -> tuple[str, ...]:
+def write(found: Checked, paths: dict[str, str]) -> tuple[str, ...]:
     """Write the reports to the paths by form (markdown, sarif, junit; "" for none); the files that were written."""
     texts = {
         "markdown": lambda: reports.markdown(found),
-        "sarif": lambda: json.dumps(reports.sarif(found, version), indent=1) + "\n",
+        "sarif": lambda: json.dumps(reports.sarif(found, __version__), indent=1) + "\n",
         "junit": lambda: reports.junit(found),
     }
     wanted = {form: paths[form] for form in FORMS if paths.get(form)}

@@ -19,12 +19,18 @@ ANSWERS: dict[str, tuple[str, bool]] = {
     "init": ("backstory.project.setup:Started", False),
     "status": ("backstory.project.status:Status", False),
     "doctor": ("backstory.project.doctor:DoctorReport", False),
+    "install": ("backstory.project.installing.answers:Installation", False),
+    "uninstall": ("backstory.project.installing.answers:Installation", False),
     "brief": (f"{_ANSWERS}:BriefAnswer", False),
     "search": ("backstory.recall.search:SearchAnswer", False),
+    "check": ("backstory.project.checking:Checked", False),
+    "snooze": ("backstory.project.snooze_writing:Snoozed", True),
     "why": (f"{_ANSWERS}:Why", False),
     "show": (f"{_ANSWERS}:Detail", False),
     "timeline": (f"{_ANSWERS}:View", True),
     "case": (f"{_ANSWERS}:Case", False),
+    "map": ("backstory.project.mapping.answer:ProjectMap", False),
+    "plan": ("backstory.project.planning:Plan", False),
     "stale": (f"{_ANSWERS}:View", True),
     "conflicts": (f"{_ANSWERS}:Pair", True),
     "review": (f"{_ANSWERS}:View", True),
@@ -33,12 +39,17 @@ ANSWERS: dict[str, tuple[str, bool]] = {
     "import": ("backstory.project.importing:Imported", False),
     "verify": ("backstory.project.verifying:Report", False),
     "gc": ("backstory.project.cleaning:Cleaned", False),
+    "watch": ("backstory.project.watching.watcher:Seen", False),
     "ticket new": ("backstory.project.ticket_writing:NewTicket", False),
     "ticket list": ("backstory.project.ticketing:TicketLine", True),
     "ticket show": ("backstory.project.ticketing:TicketDetail", False),
     "run start": ("backstory.project.running_records:RunOutcome", False),
     "run finish": ("backstory.project.running_records:RunOutcome", False),
     "agent-rule": ("backstory.project.agent_rule:Rule", False),
+    "ci ingest": ("backstory.project.ci.ingest:Ingested", False),
+    "git-hooks install": ("backstory.project.git_hooks.changes:HooksOutcome", False),
+    "git-hooks uninstall": ("backstory.project.git_hooks.changes:HooksOutcome", False),
+    "git-hooks status": ("backstory.project.git_hooks.removing:GitHooks", False),
     "history refresh": ("backstory.project.history.refresh:Refreshed", False),
     "history query": ("backstory.project.history.texts:Rows", False),
     "history search": ("backstory.recall.search:SearchAnswer", False),
@@ -48,7 +59,7 @@ ANSWERS: dict[str, tuple[str, bool]] = {
 }
 # Every command that records or judges answers with this.
 OUTCOME = "backstory.project.gateway:Outcome"
-_NO_JSON = ("mcp", "completion")
+_NO_JSON = ("mcp", "completion", "git-hooks run")
 
 
 def answer_of(name: str) -> tuple[type[msgspec.Struct], bool] | None:

@@ -38,8 +38,14 @@ COMMANDS: dict[str, Command] = dict(
         _command(START, "init", "Start a memory in this project"),
         _command(START, "status", "Show what the memory holds and how it fares", reads=True),
         _command(START, "doctor", "Check that everything around the memory works, and mend it", reads=True),
-        _command(START, "mcp", "Serve the memory to an agent over MCP (stdio)"),
+        _command(START, "install", "Bring the memory to the coding agents here"),
+        _command(START, "uninstall", "Take out what install wrote"),
+        _command(START, "mcp", "Serve the memory to an agent over MCP"),
         _command(START, "agent-rule", "Print the rule that makes agents ask first", module="agent_rule"),
+        _command(START, "git-hooks install", "Let git call backstory", module="git_hooks_install"),
+        _command(START, "git-hooks uninstall", "Take the git hooks out again", module="git_hooks_uninstall"),
+        _command(START, "git-hooks status", "Show how the git hooks stand", reads=True, module="git_hooks_status"),
+        _command(START, "git-hooks run", "Do what a git hook does", module="git_hooks_run"),
         _command(START, "completion", "Print the completion script for a shell"),
         _command(RECORD, "decide", "Record a decision and why"),
         _command(RECORD, "tried", "Record what was tried and how it ended"),
@@ -51,6 +57,7 @@ COMMANDS: dict[str, Command] = dict(
         _command(RECORD, "fixed", "Record what fixed an issue, and close its case"),
         _command(RECORD, "lesson", "Record what holds for a library"),
         _command(RECORD, "note", "Record anything else worth a line"),
+        _command(RECORD, "plan", "Show or change the plan: what is intended"),
         _command(RECORD, "ticket new", "Write a new ticket"),
         _command(RECORD, "ticket list", "List the tickets of this project", reads=True),
         _command(RECORD, "ticket show", "Show a ticket with all that belongs to it", reads=True),
@@ -58,11 +65,13 @@ COMMANDS: dict[str, Command] = dict(
         _command(RECORD, "run finish", "Fill in the run record of a ticket"),
         _command(ASK, "brief", "Print the brief that a session starts with", reads=True),
         _command(ASK, "search", "Search the memory", reads=True),
+        _command(ASK, "check", "Check a change before it is made", reads=True),
         _command(ASK, "why", "Show everything known about a file", reads=True),
         _command(ASK, "show", "Show one entry in full, with its history", reads=True),
         _command(ASK, "timeline", "List entries, newest first", reads=True),
         _command(ASK, "case", "Show an issue with all that belongs to it", reads=True),
         _command(ASK, "stale", "List entries under which the ground has moved", reads=True),
+        _command(ASK, "map", "Show what the project is made of", reads=True),
         _command(ASK, "conflicts", "List entries that say different things", reads=True),
         _command(ASK, "history refresh", "Read tickets, run records, git and pull requests"),
         _command(ASK, "history query", "Ask the history with one SELECT", reads=True),
@@ -73,6 +82,7 @@ COMMANDS: dict[str, Command] = dict(
         _command(JUDGE, "review", "Walk through what waits for a person", reads=True),
         _command(JUDGE, "confirm", "Say that an entry still holds"),
         _command(JUDGE, "supersede", "Replace an entry by a new one"),
+        _command(JUDGE, "snooze", "Keep a warning quiet for a while, for yourself"),
         _command(JUDGE, "retire", "Say that an entry no longer holds"),
         _command(JUDGE, "contest", "Say that an entry is in doubt"),
         _command(JUDGE, "approve", "Let a proposed entry count (a person only)"),
@@ -83,13 +93,17 @@ COMMANDS: dict[str, Command] = dict(
         _command(KEEP, "publish", "Bring entries of other branches into this tree"),
         _command(KEEP, "export", "Write the memory out as JSON, JSON lines or Markdown", reads=True),
         _command(KEEP, "import", "Read an export back in", module="import_export"),
+        _command(KEEP, "ci ingest", "Propose trials from the results of a test run"),
         _command(KEEP, "verify", "Check every line of the log and the journal", reads=True),
+        _command(KEEP, "watch", "Propose files that are edited again and again as hot"),
         _command(KEEP, "gc", "Drop derived files that are out of date"),
     )
 )
 
 # The first words of commands of two, with their help in one line.
 GROUPS = {
+    "ci": "Serve continuous integration",
+    "git-hooks": "Check what is committed, and keep the index warm",
     "history": "Ask what the project wrote: tickets, run records, git",
     "ticket": "Write and read tickets: what is to be done",
     "run": "Write run records: what working on a ticket took",
@@ -97,6 +111,8 @@ GROUPS = {
 
 # Hidden: what a newcomer guesses, and the kinds' own names.
 ALIASES = {
+    "git-hook": "git-hooks run",
+    "precheck": "check",
     "decision": "decide",
     "attempt": "tried",
     "trial": "tried",

@@ -5,26 +5,27 @@ Each call brings the index up to date before it answers. A refused or failed cal
 
 from __future__ import annotations
 
-import sys
+import os
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from backstory.errors import BackstoryError
-from backstory.project import answers, authority
+from backstory.project import answers
 from backstory.project.gateway import Outcome, record
 from backstory.project.history.catch_up import catch_up_search
 from backstory.project.keeping import Keeper
 from backstory.project.opened import Project
 from backstory.project.operations import operate
-from backstory.project.paths import relative
+from backstory.project.paths import cite, relative
 from backstory.project.resolve import candidates
 from backstory.records.codec import shape_of
-from backstory.records.event import By
-from backstory.records.hostile import fenced, one_line
+from backstory.records.hostile import fenced
 from backstory.records.ids import normalise
 from backstory.records.registry import kind_name
+from backstory.surfaces.mcp import asking
+from backstory.surfaces.mcp.answering import Caller, answered
 from backstory.surfaces.mcp.entries import fields_of, fitting, lines_of
-from backstory.surfaces.mcp.replies import Reply, refusal, text_of
+from backstory.surfaces.mcp.replies import Reply, text_of
 from backstory.surfaces.mcp.scope import Scope
 
 LISTED = 50
@@ -34,54 +35,11 @@ _FIELD = {"file_refs": "files"}
 _KEPT = ("path", "name", "issue", "scope", "ticket", "libraries", "aliases")
 
 
-class Caller(NamedTuple):
-    """Who calls: the client's own name, and the session that this server's process stands for."""
-
-    name: str
-    session: str
-
-    @property
-    def by(self) -> By:
-        """The writer that entries name; nothing in a call can change it."""
-        return authority.agent(one_line(fenced(self.name), 100) or "mcp client", self.session)
-
-
 def answer(scope: Scope, keeper: Keeper, caller: Caller, tool: str, arguments: dict[str, Any]) -> Reply:
     """The reply to one call. Expected failures are replies too; any other exception is the server's to report."""
     given = dict(arguments)
-    try:
-        config = scope.resolve(given.pop("project_path", ""))
-    except BackstoryError as error:
-        return refusal(error)
-    about = {"name": config.name, "id": config.project, "root": config.root}
-    try:
-        with keeper.opened(config) as project:
-            reply = HANDLERS[tool](project, caller, given)
-            notices = _notices(project)
-    except BackstoryError as error:
-        return refusal(error, about)
-    data = {"project": about, **reply.data, **({"notices": notices} if notices else {})}
-    text = "\n".join([_head(about), reply.text, *(f"Notice: {fenced(line)}" for line in notices)])
-    return Reply(data, text, reply.failed)
-
-
-def _head(about: dict[str, str]) -> str:
-    return f"Project {about['name']} ({about['id']}, {fenced(about['root'])})."
-
-
-def _notices(project: Project) -> list[str]:
-    """What was said while the index was brought up to date, and whether the log is sound."""
-    notices = list(project.notices)
-    if project.problem_count():
-        from backstory.project.opened import NOTES
-        from backstory.project.verifying import problems
-
-        wrong = [item for item in problems(project) if item.why not in NOTES]
-        first = f"{wrong[0].file}:{wrong[0].line} {wrong[0].message}"
-        notices.append(f"the log has {len(wrong)} problem(s), such as {first}; a person can run backstory verify")
-    for line in notices:
-        sys.stderr.write(f"backstory: {line}\n")
-    return notices
+    path = given.pop("project_path", "")
+    return answered(scope, keeper, path, lambda project: HANDLERS[tool](project, caller, given))
 
 
 def get(project: Project, caller: Caller, given: dict[str, Any]) -> Reply:
@@ -101,7 +59,7 @@ def search(project: Project, caller: Caller, given: dict[str, Any]) -> Reply:
     """Hits, best first, and what holds instead of something withdrawn that was asked for."""
     named = _named(project, given["query"])
     if named is not None:
-        return _one(project, named)
+        return one(project, named)
     catch_up_search(project)
     found = answers.search(
         project,
@@ -136,7 +94,7 @@ def _named(project: Project, query: str) -> answers.Detail | None:
     return answers.show(project, found[0][0]) if len(found) == 1 else None
 
 
-def _one(project: Project, detail: answers.Detail) -> Reply:
+def one(project: Project, detail: answers.Detail) -> Reply:
     """One entry in full, whatever its standing, with what was done to it."""
     lines = lines_of(detail.entry)
     for event in detail.history:
@@ -259,15 +217,20 @@ def _written(project: Project, outcome: Outcome) -> Reply:
         "notes": list(outcome.notes),
         "next_calls": calls,
     }
-    head = " ".join([f"{outcome.status.capitalize()}: {outcome.kind} {outcome.id}, {item.standing}.", *_said(outcome)])
-    return Reply(data, text_of(head, project.config.name, _write_lines(project, item, outcome), _asked(calls)))
+    return Reply(
+        data,
+        text_of(written_head(item, outcome), project.config.name, written_lines(project, item, outcome), _asked(calls)),
+    )
 
 
-def _said(outcome: Outcome) -> list[str]:
-    return [f"{fenced(note[:1].upper() + note[1:], 500)}." for note in outcome.notes]
+def written_head(item: answers.View, outcome: Outcome) -> str:
+    """What became of a write, in our own words."""
+    said = [f"{fenced(note[:1].upper() + note[1:], 500)}." for note in outcome.notes]
+    return " ".join([f"{outcome.status.capitalize()}: {outcome.kind} {outcome.id}, {item.standing}.", *said])
 
 
-def _write_lines(project: Project, item: answers.View, outcome: Outcome) -> list[str]:
+def written_lines(project: Project, item: answers.View, outcome: Outcome) -> list[str]:
+    """The entry, and what it clashes with."""
     lines = lines_of(item)
     for clash in outcome.clashes:
         lines += lines_of(answers.one_view(project, clash.id), f"{clash.sign}: {clash.why}")
@@ -292,10 +255,55 @@ def query_history(project: Project, caller: Caller, given: dict[str, Any]) -> Re
     return ask(project, given["sql"], given.get("rows", 100))
 
 
+def brief(project: Project, caller: Caller, given: dict[str, Any]) -> Reply:
+    """The brief for the files named, or for what is changing."""
+    return asking.brief(project, given.get("files", []), given.get("budget", 0))
+
+
+def precheck(project: Project, caller: Caller, given: dict[str, Any]) -> Reply:
+    """What is known that speaks against a change."""
+    return asking.precheck(project, given["files"], given.get("intent", ""), given.get("diff", ""))
+
+
+def case(project: Project, caller: Caller, given: dict[str, Any]) -> Reply:
+    """Open a case, show one, or list those that are open."""
+    ref, summary = given.get("id", "").strip(), given.get("summary", "")
+    if summary and ref:
+        raise BackstoryError("A case is opened or shown, not both.", hint="Give id or summary.")
+    if summary:
+        fields = {"summary": summary, **placed(project, "issue", given.get("location", ""))}
+        return _written(project, record(project, caller.by, "issue", fields))
+    return asking.case(project, ref) if ref else asking.cases(project)
+
+
+def placed(project: Project, kind: str, location: str) -> dict[str, Any]:
+    """A location as fields of `kind`: cited where it is a place in a file of the project, else in words."""
+    text = location.strip()
+    found: dict[str, Any] = {}
+    try:
+        reference = cite(project.root, text) if text else None
+    except BackstoryError:
+        reference = None
+    if reference is not None and os.path.lexists(os.path.join(project.root, reference.path)):
+        found["files"] = [text]
+    if text and ("location" in shape_of(kind) or "files" not in found):
+        found["location" if "location" in shape_of(kind) else "detail"] = text
+    return found
+
+
+def status(project: Project, caller: Caller, given: dict[str, Any]) -> Reply:
+    """The figures of the project."""
+    return asking.status(project, caller.session)
+
+
 HANDLERS: dict[str, Callable[[Project, Caller, dict[str, Any]], Reply]] = {
     "get_project_memory": get,
     "search_project_memory": search,
+    "brief": brief,
+    "precheck": precheck,
+    "case": case,
     "query_history": query_history,
+    "status": status,
     "record_project_memory": note_down,
     "revise_project_memory": revise,
 }

@@ -14,12 +14,18 @@ import select
 from typing import Any
 
 from backstory import __version__
-from backstory.surfaces.mcp import tools
+from backstory.surfaces.mcp.offering import Offer
 from backstory.surfaces.mcp.streams import Outgoing
 
 NAME, TITLE = "backstory", "backstory: the project's memory"
 # The list depends on the role alone, which holds for the life of the process.
 LIST_TTL_MS = 3_600_000
+# As the SDK derives them from our handlers.
+CAPABILITIES: dict[str, Any] = {
+    "prompts": {"listChanged": False},
+    "resources": {"listChanged": False, "subscribe": False},
+    "tools": {"listChanged": False},
+}
 HANDSHAKE_VERSIONS = ("2025-06-18", "2025-11-25")
 MODERN_VERSION = "2026-07-28"
 _KEY = "io.modelcontextprotocol/"
@@ -30,8 +36,8 @@ _LONGEST = 1 << 20
 class Early:
     """The handshake of one connection. `ids` are the requests that were answered."""
 
-    def __init__(self, role: str) -> None:
-        self.role = role
+    def __init__(self, offer: Offer) -> None:
+        self.offer = offer
         self.ids: list[str | int] = []
         self.over = False
         self._era = ""
@@ -70,7 +76,7 @@ class Early:
         return None
 
     def _about(self) -> dict[str, Any]:
-        return {"capabilities": {"tools": {"listChanged": False}}, "instructions": tools.instructions(self.role)}
+        return {"capabilities": CAPABILITIES, "instructions": self.offer.instructions}
 
     def _discovered(self) -> dict[str, Any]:
         return {**self._about(), "supportedVersions": [MODERN_VERSION], "ttlMs": 0, "cacheScope": "private"}
@@ -79,7 +85,7 @@ class Early:
         return {"tools": self._tools(), "ttlMs": LIST_TTL_MS, "cacheScope": "public"}
 
     def _tools(self) -> list[dict[str, Any]]:
-        return [tool.listed() for tool in tools.offered(self.role)]
+        return self.offer.listed()
 
 
 def _server() -> dict[str, str]:

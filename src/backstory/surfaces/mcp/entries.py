@@ -60,6 +60,8 @@ def lines_of(item: View, remark: str = "") -> list[str]:
         value = item.fields.get(name)
         if value and name not in _UNSAID:
             lines.append(f"  {name}: {fenced(_joined(value), _LINE)}")
+    if item.issue and item.issue != item.id:
+        lines.append(f"  case: {fenced(item.issue, _LINE)}")
     if item.files:
         lines.append(f"  files: {fenced(', '.join(item.files), _LINE)}")
     if item.evidence:

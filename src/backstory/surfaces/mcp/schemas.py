@@ -28,7 +28,7 @@ def said(description: str, **schema: Any) -> Schema:
     return {"type": "string", **schema, "description": description}
 
 
-PROJECT_PATH = said("A folder of the project; needed only if the server is bound to none")
+PROJECT_PATH = said("A folder of the project; needed if the server is bound to none")
 
 GET: Schema = {
     "type": "object",
@@ -40,24 +40,68 @@ SEARCH: Schema = {
     "type": "object",
     "properties": {
         "query": said("Words, identifiers, an error message"),
-        "project_path": PROJECT_PATH,
-        "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
+        "project_path": TEXT,
+        "limit": {"type": "integer", "minimum": 1, "maximum": 50},
         "kind": TEXT,
         "source": {"type": "string", "enum": list(SOURCES)},
         "path": said("Only what cites this file or folder"),
-        "files": {**TEXTS, "description": "What shares these files comes first; default: what is changing"},
+        "files": {**TEXTS, "description": "Rank what shares these first; default: what is changing"},
         "standing": said("Instead of what counts now: superseded, retired, rejected, expired or proposed"),
     },
     "required": ["query"],
     "additionalProperties": False,
 }
 
+BRIEF: Schema = {
+    "type": "object",
+    "properties": {
+        "files": {**TEXTS, "description": "Default: what is changing"},
+        "budget": {"type": "integer", "minimum": 20, "maximum": 20_000, "description": "Tokens"},
+        "project_path": TEXT,
+    },
+    "additionalProperties": False,
+}
+
+PRECHECK: Schema = {
+    "type": "object",
+    "properties": {
+        "files": {**TEXTS, "description": "About to change"},
+        "intent": said("What you mean to do"),
+        "diff": TEXT,
+        "project_path": TEXT,
+    },
+    "required": ["files"],
+    "additionalProperties": False,
+}
+
+CASE: Schema = {
+    "type": "object",
+    "properties": {
+        "id": said("Or outside number (#717); without it: the open cases"),
+        "project_path": TEXT,
+    },
+    "additionalProperties": False,
+}
+
+# With the write role a case can be opened, too.
+CASE_WRITE: Schema = {
+    "type": "object",
+    "properties": {
+        **CASE["properties"],
+        "summary": said("Opens a new case: what is wrong"),
+        "location": TEXT,
+    },
+    "additionalProperties": False,
+}
+
+STATUS: Schema = {"type": "object", "properties": {"project_path": TEXT}, "additionalProperties": False}
+
 QUERY: Schema = {
     "type": "object",
     "properties": {
-        "sql": said("One SELECT or WITH ... SELECT, DuckDB's dialect"),
+        "sql": said("DuckDB's dialect"),
         "project_path": TEXT,
-        "rows": {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100},
+        "rows": {"type": "integer", "minimum": 1, "maximum": 1000},
     },
     "required": ["sql"],
     "additionalProperties": False,
@@ -67,7 +111,7 @@ RECORD: Schema = {
     "type": "object",
     "properties": {
         "kind": {"type": "string", "enum": list(KINDS)},
-        "summary": said("One line, up to 300 characters"),
+        "summary": said("One line"),
         "detail": TEXT,
         "file_refs": {**TEXTS, "description": "path, path:10-20 or path#symbol"},
         "project_path": TEXT,
@@ -84,10 +128,10 @@ RECORD: Schema = {
         "observation": TEXT,
         "location": TEXT,
         "libraries": {**TEXTS, "description": "pydantic@>=2"},
-        "aliases": {**TEXTS, "description": "Other words people search it by"},
+        "aliases": {**TEXTS, "description": "Other words for it"},
         "ticket": TEXT,
         "scope": said("A package's folder"),
-        "supersedes": {**TEXTS, "description": "Ids of entries that this one replaces"},
+        "supersedes": {**TEXTS, "description": "Ids that this one replaces"},
         "valid_from": TEXT,
         "valid_until": TEXT,
         "decay_days": {"type": "integer"},
@@ -101,9 +145,9 @@ REVISE: Schema = {
     "type": "object",
     "properties": {
         "action": {"type": "string", "enum": list(ACTIONS)},
-        "id": said("Of the entry; its last 6 characters will do"),
+        "id": said("Its last 6 characters will do"),
         "project_path": TEXT,
-        "reason": said("Needed to retire or contest"),
+        "reason": said("To retire or contest"),
         "by": said("supersede: id of the entry that replaces it"),
         "summary": said("supersede without by: the new entry"),
         "detail": TEXT,
@@ -116,31 +160,15 @@ REVISE: Schema = {
 }
 
 # No property is required: a refusal has `error` and lacks the rest, and some clients hold it to the schema too.
-FOUND: Schema = {"type": "object", "properties": {"project": {"type": "object"}, "entries": ENTRIES}}
-
-SEARCHED: Schema = {
-    "type": "object",
-    "properties": {"project": {"type": "object"}, "hits": ENTRIES, "instead": ENTRIES},
-}
-
-ROWS: Schema = {
-    "type": "object",
-    "properties": {
-        "project": {"type": "object"},
-        "columns": TEXTS,
-        "rows": {"type": "array", "items": {"type": "array"}},
-        "more": {"type": "boolean"},
-    },
-}
-
+LIST: Schema = {"type": "array"}
+FOUND: Schema = {"type": "object", "properties": {"entries": ENTRIES}}
+SEARCHED: Schema = {"type": "object", "properties": {"hits": ENTRIES, "instead": LIST}}
+BRIEFED: Schema = {"type": "object", "properties": {"text": TEXT}}
+CHECKED: Schema = {"type": "object", "properties": {"findings": LIST, "unknown": LIST}}
+CASED: Schema = {"type": "object", "properties": {"status": TEXT, "entries": LIST}}
+FIGURES: Schema = {"type": "object"}
+ROWS: Schema = {"type": "object", "properties": {"columns": TEXTS, "rows": LIST}}
 WRITTEN: Schema = {
     "type": "object",
-    "properties": {
-        "project": {"type": "object"},
-        "status": TEXT,
-        "id": TEXT,
-        "standing": TEXT,
-        "conflicts": ENTRIES,
-        "next_calls": ENTRIES,
-    },
+    "properties": {"status": TEXT, "id": TEXT, "conflicts": LIST, "next_calls": LIST},
 }

@@ -29,6 +29,7 @@ class Scope:
         client = env.get(CLIENT_FOLDER, "")
         self.folders = [self.start] if self.named or not os.path.isabs(client) else [client, self.start]
         self._bound: Config | None = None
+        self._seen: set[str] = set()
 
     def bound(self) -> Config | None:
         """The project that this server is bound to; once bound it stays so."""
@@ -53,6 +54,51 @@ class Scope:
                 code=Exit.NO_PROJECT,
             )
         return self._named_by_the_call(text)
+
+    def reach(self) -> list[Config]:
+        """The projects that a call can speak for and that are known before one is named.
+
+        Those below the start, and those that a server on this machine has answered for.
+        """
+        bound = self.bound()
+        if bound is not None or self.named:
+            return [bound] if bound is not None else []
+        found = []
+        for folder in _in_reach(self.start):
+            places = find(folder)
+            if places is None:
+                continue
+            try:
+                found.append(read_marker(places))
+            except BackstoryError:  # its own calls will say what is wrong with its marker
+                continue
+        return found
+
+    def answered_for(self, config: Config) -> None:
+        """Keep a project for the list that an unclear call is answered with."""
+        if config.root not in self._seen:
+            from backstory.project.known import remember
+
+            self._seen.add(config.root)
+            remember(config)
+
+    def path_of(self, name: str) -> str:
+        """`name` as `project_path`: where it is the name or id of a project in reach, that project's folder.
+
+        `BackstoryError` for a name that several have.
+        """
+        text = name.strip()
+        bound = self.bound()
+        if not text or (bound is not None and text in (bound.name, bound.project)):
+            return ""
+        meant = [config.root for config in self.reach() if text in (config.name, config.project)]
+        if len(meant) > 1:
+            raise BackstoryError(
+                f"Several projects are called {_shown(text)}.",
+                hint="Call again with one of: " + ", ".join(meant),
+                code=Exit.NO_PROJECT,
+            )
+        return meant[0] if meant else text
 
     def _within(self, bound: Config, text: str) -> Config:
         places = find(bound.root) if not text else _project_at(bound.root, text)
@@ -120,11 +166,17 @@ def _elsewhere(bound: Config, text: str) -> BackstoryError:
     )
 
 
+def _in_reach(around: str) -> list[str]:
+    from backstory.project.known import known
+
+    return list(dict.fromkeys([*projects_below(around), *known()]))
+
+
 def _unclear(message: str, around: str) -> BackstoryError:
-    below = projects_below(around)
-    if below:
+    found = _in_reach(around)
+    if found:
         return BackstoryError(
-            message, hint="Call again with project_path set to one of: " + ", ".join(below), code=Exit.NO_PROJECT
+            message, hint="Call again with project_path set to one of: " + ", ".join(found), code=Exit.NO_PROJECT
         )
     wide = around == home() or os.path.dirname(around) == around
     hint = "Call again with project_path set to the absolute path of a project that has a memory."

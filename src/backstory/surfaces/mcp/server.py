@@ -1,4 +1,4 @@
-"""The MCP server on stdio: the official SDK below, our tools above, both eras of the protocol in one process.
+"""The MCP server on stdio: the official SDK below, our offer above, both eras of the protocol in one process.
 
 The guard on the streams comes first; then the SDK, which takes a second to import, while the handshake is answered
 from plain data; what is heavy of ours waits for the first call.
@@ -10,32 +10,30 @@ import gc
 import os
 import sys
 import threading
-import traceback
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from backstory import __version__
-from backstory.surfaces.mcp import arguments, tools
-from backstory.surfaces.mcp.early import LIST_TTL_MS, NAME, TITLE, Early, serve
-from backstory.surfaces.mcp.replies import Reply, fault
+from backstory.surfaces.mcp import offering
+from backstory.surfaces.mcp.early import Early, serve
 from backstory.surfaces.mcp.scope import Scope
+from backstory.surfaces.mcp.service import Service
 from backstory.surfaces.mcp.streams import Outgoing, incoming, take
 
 if TYPE_CHECKING:
     from io import TextIOWrapper
 
-    from anyio import CapacityLimiter
-    from mcp.server.context import ServerRequestContext
-    from mcp.server.lowlevel import Server
-    from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
-
-    from backstory.project.keeping import Keeper
+BRIEF_SECONDS = 0.5
 
 
-def run(start: str, role: str) -> None:
-    """Serve until the client closes stdin. `start` is the folder that was named, or the working directory."""
+def run(start: str, role: str, which: str = offering.OWN, *, brief: bool = False) -> None:
+    """Serve until the client closes stdin. `start` is the folder that was named, or the working directory.
+
+    `which` is the set of tools. With `brief` the instructions end with the brief of the project that the server is
+    bound to, as it is now.
+    """
     source, wire = take()
+    scope, offer = Scope(start, os.environ, cwd()), offering.offer(role, which)
     try:
-        _run(source, wire, Service(Scope(start, os.environ, _cwd()), role))
+        _run(source, wire, Service(scope, offering.with_brief(offer, _brief(scope)) if brief else offer))
     except (KeyboardInterrupt, BrokenPipeError):
         return
     except BaseExceptionGroup as group:
@@ -47,17 +45,47 @@ def run(start: str, role: str) -> None:
 def _run(source: int, wire: Outgoing, service: Service) -> None:
     loading = Loading()
     # `select` takes no pipes on Windows: there the handshake waits for the SDK.
-    read = serve(Early(service.role), source, wire, loading.ready) if os.name == "posix" else b""
+    read = serve(Early(service.offer), source, wire, loading.ready) if os.name == "posix" else b""
     loading.finish()
     import anyio
 
     anyio.run(_serve, service, incoming(read, source), wire)
 
 
-def _cwd() -> str:
+def _brief(scope: Scope) -> str:
+    """The brief by the hooks' own way, which takes 50 ms; "" where there is none or an index has to be made first.
+
+    No failure of it stops the server, and none makes the client wait: one gives up after 1.5 seconds.
+    """
+    found: list[str] = []
+    maker = threading.Thread(target=_make_brief, args=(scope, found), name="the brief", daemon=True)
+    maker.start()
+    maker.join(BRIEF_SECONDS)
+    if maker.is_alive():
+        sys.stderr.write("backstory: the index is behind; the session starts without the brief\n")
+    return found[0] if found else ""
+
+
+def _make_brief(scope: Scope, found: list[str]) -> None:
+    try:
+        import time
+
+        from backstory.project.session_start import session_brief
+
+        bound = scope.bound()
+        text, notices = session_brief(bound.root, "", time.time_ns() // 1000) if bound else ("", [])
+    except Exception as error:  # noqa: BLE001 (said, and the session goes on without it)
+        text, notices = "", [f"there is no brief: {error}"]
+    for notice in notices:
+        sys.stderr.write(f"backstory: {notice}\n")
+    found.append(text)
+
+
+def cwd() -> str:
+    """The working directory; the root when it was deleted."""
     try:
         return os.getcwd()
-    except OSError:  # it was deleted
+    except OSError:
         return os.sep
 
 
@@ -97,90 +125,3 @@ async def _serve(service: Service, source: TextIOWrapper, wire: Outgoing) -> Non
     streams = stdio_server(stdin=anyio.wrap_file(source), stdout=anyio.wrap_file(wire))
     async with streams as (arriving, leaving):
         await server.run(arriving, leaving, server.create_initialization_options())
-
-
-class Service:
-    """What answers requests: the scope, the role, and the session that writes of this process name."""
-
-    def __init__(self, scope: Scope, role: str) -> None:
-        self.scope, self.role = scope, role
-        self.session = ""
-        self.one_at_a_time: CapacityLimiter | None = None
-        self.keeper: Keeper | None = None
-
-    def server(self) -> Server[dict[str, Any]]:
-        """The SDK's server with our handlers."""
-        from anyio import CapacityLimiter
-        from mcp.server.caching import CacheHint
-        from mcp.server.lowlevel import Server
-
-        # Calls share an index, and the first may have to build it.
-        self.one_at_a_time = CapacityLimiter(1)
-        return Server(
-            NAME,
-            title=TITLE,
-            version=__version__,
-            instructions=tools.instructions(self.role),
-            cache_hints={"tools/list": CacheHint(ttl_ms=LIST_TTL_MS, scope="public")},
-            on_list_tools=self.list_tools,
-            on_call_tool=self.call_tool,
-        )
-
-    async def list_tools(self, ctx: ServerRequestContext, params: PaginatedRequestParams | None) -> ListToolsResult:
-        """The tools of this server's role."""
-        from mcp_types import ListToolsResult
-
-        return ListToolsResult.model_validate({"tools": [tool.listed() for tool in tools.offered(self.role)]})
-
-    async def call_tool(self, ctx: ServerRequestContext, params: CallToolRequestParams) -> CallToolResult:
-        """One call, in a worker thread: the connection goes on answering meanwhile."""
-        import anyio
-        from mcp_types import CallToolResult, TextContent
-
-        given = self._checked(params.name, params.arguments)
-        info = ctx.session.client_params.client_info if ctx.session.client_params else None
-        reply = await anyio.to_thread.run_sync(
-            self._answer, params.name, given, info.name if info else "", limiter=self.one_at_a_time
-        )
-        return CallToolResult(
-            content=[TextContent(type="text", text=reply.text)],
-            structured_content=reply.data,
-            is_error=reply.failed,
-        )
-
-    def _checked(self, name: str, given: dict[str, Any] | None) -> dict[str, Any]:
-        """The arguments of a call that may be made; anything else is an error of the protocol."""
-        from mcp.shared.exceptions import MCPError
-        from mcp_types import INVALID_PARAMS
-
-        tool = tools.TOOLS.get(name)
-        if tool is None:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name[:100]}")
-        if tool.writes and self.role != tools.WRITE:
-            raise MCPError(INVALID_PARAMS, f"Unknown tool: {name}. This server was started without the write role.")
-        clean = arguments.given(given, tool.input_schema)
-        wrong = arguments.fault(clean, tool.input_schema)
-        if wrong:
-            raise MCPError(INVALID_PARAMS, f"Invalid arguments for {name}: {wrong}")
-        return clean
-
-    def _answer(self, tool: str, given: dict[str, Any], client: str) -> Reply:
-        try:
-            from backstory.project.keeping import Keeper
-            from backstory.surfaces.mcp import calls
-
-            self.keeper = self.keeper or Keeper()
-            return calls.answer(self.scope, self.keeper, calls.Caller(client, self._session()), tool, given)
-        except Exception as error:  # noqa: BLE001 (the client gets one sentence, stderr the rest)
-            traceback.print_exc(file=sys.stderr)
-            return fault(error)
-
-    def _session(self) -> str:
-        """The client's session where it says which; else one per process, so that it counts as one voice."""
-        if not self.session:
-            from uuid import uuid4
-
-            from backstory.project.authority import session_id
-
-            self.session = session_id(os.environ) or f"mcp-{uuid4().hex[:16]}"
-        return self.session

@@ -28,6 +28,10 @@ _MOST_UNKNOWN = 3
 @click.option("--diff", metavar="FILE", help="A unified diff (`-` reads it from stdin).")
 @click.option("--since", metavar="COMMIT", help="What this branch changed since it left COMMIT.")
 @click.option("--intent", metavar="TEXT", default="", help="What the change is for, in one line.")
+@click.option("--ci", is_flag=True, help="For continuous integration: also the anchors that the change breaks.")
+@click.option("--markdown", metavar="FILE", default="", help="With --ci: write a comment for a pull request.")
+@click.option("--sarif", metavar="FILE", default="", help="With --ci: write the findings as SARIF 2.1.0.")
+@click.option("--junit", metavar="FILE", default="", help="With --ci: write the findings as JUnit XML.")
 @click.option(
     "--level",
     type=click.Choice(["info", "warn", "block"]),
@@ -37,12 +41,14 @@ _MOST_UNKNOWN = 3
 )
 def command(
     run: Run, paths: tuple[str, ...], staged: bool, working: bool, diff: str | None, since: str | None, intent: str,
-    level: str,
+    level: str, ci: bool, **reports: str,
 ) -> int:  # fmt: skip
     """Without PATH, --staged, --diff or --since it looks at the work tree. A shared file alone never warns: what was
-    tried before is shown where its lines come back, or where the intent says the same again."""
+    tried before is shown where its lines come back, or where the intent says the same again. Exits with 5 when the
+    memory could not be read whole."""
     from backstory.project.checking import check
 
+    _usable(paths, staged, working, diff, ci, reports)
     if staged + working + (diff is not None) + (since is not None) > 1:
         raise BackstoryError(
             "Only one of --staged, --working, --diff and --since can be given.",
@@ -50,10 +56,39 @@ def command(
             code=Exit.USAGE,
         )
     project = run.open(warn=False)
+    if ci:
+        return _ci(run, project, since or "HEAD~1", level, reports)
     named = tuple(run.inside(path) or "" for path in paths)
     changes = _changes(project, staged, working or not (named or intent), diff, since)
     found = check(project, named, intent=intent, changes=changes)
     run.answer(found, lambda: _lines(found))
+    return _code(found, level)
+
+
+def _usable(
+    paths: tuple[str, ...], staged: bool, working: bool, diff: str | None, ci: bool, reports: dict[str, str]
+) -> None:
+    """Refuse what would be left unread."""
+    if ci and (paths or staged or working or diff is not None):
+        raise BackstoryError(
+            "--ci looks at what a branch changed, and takes neither paths nor another source of changes.",
+            hint="Name where the branch left: `backstory check --ci --since origin/main`.",
+            code=Exit.USAGE,
+        )
+    if not ci and any(reports.values()):
+        raise BackstoryError("Reports are written with --ci only.", hint="Add --ci, or use --json.", code=Exit.USAGE)
+
+
+def _ci(run: Run, project: Project, since: str, level: str, reports: dict[str, str]) -> int:
+    from backstory.project.ci.judging import judge, write
+
+    found = judge(project, since)
+    written = write(found, reports)
+    run.answer(found, lambda: [*_lines(found), *(f"Written: {line_of(path)}" for path in written)])
+    return _code(found, level)
+
+
+def _code(found: Checked, level: str) -> int:
     for problem in found.problems:
         tell(f"backstory: {line_of(problem)}")
     if found.problems:

@@ -1,0 +1,64 @@
+"""The projects of this machine that a server has answered for: what an unclear call is answered with.
+
+A list and no more: nothing is chosen by it, and no call without a project becomes a call for one of these. One small
+file for each project in the user's state folder, so that two that write at once lose nothing; a file that is missing,
+unreadable or out of date costs only a line of the list.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from hashlib import blake2b
+
+from backstory.config import Config, find, state_dir
+
+MOST = 50
+
+
+def remember(config: Config) -> None:
+    """Put a project on the list. One that cannot be written stays off it."""
+    folder = _folder()
+    name = blake2b(os.fsencode(os.path.normcase(config.root)), digest_size=10).hexdigest()
+    path = os.path.join(folder, f"{name}.json")
+    text = json.dumps({"root": config.root, "id": config.project})
+    try:
+        with open(path, encoding="utf-8") as file:
+            if file.read() == text:
+                return
+    except (OSError, ValueError):
+        pass
+    aside = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with open(aside, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        os.replace(aside, path)
+    except OSError:
+        return
+
+
+def known() -> list[str]:
+    """The folders on the list that still have a memory, sorted, at most 50."""
+    found = set()
+    for name in _names():
+        try:
+            with open(os.path.join(_folder(), name), encoding="utf-8") as file:
+                root = json.load(file)["root"]
+            places = find(root) if os.path.isdir(root) else None
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if places is not None and places.root == root:
+            found.add(root)
+    return sorted(found)[:MOST]
+
+
+def _folder() -> str:
+    return os.path.join(state_dir(), "projects")
+
+
+def _names() -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(_folder()) if name.endswith(".json"))
+    except OSError:
+        return []

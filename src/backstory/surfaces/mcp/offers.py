@@ -1,0 +1,54 @@
+"""Resource templates and prompts as a client lists them: plain data, like the tools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+_PLACE = "{?project_path}"
+TEMPLATES: list[dict[str, Any]] = [
+    {
+        "uriTemplate": f"backstory://entry/{{id}}{_PLACE}",
+        "name": "entry",
+        "title": "An entry with its history",
+        "description": "One entry in full, its standing said. The last 6 characters of an id will do.",
+        "mimeType": "text/plain",
+    },
+    {
+        "uriTemplate": f"backstory://case/{{id}}{_PLACE}",
+        "name": "case",
+        "title": "A case",
+        "description": "An issue with its hypotheses, trials, notes and fix.",
+        "mimeType": "text/plain",
+    },
+    {
+        "uriTemplate": f"backstory://brief{_PLACE}",
+        "name": "brief",
+        "title": "The brief of a project",
+        "description": "The few lines of the memory that matter for what is changing now.",
+        "mimeType": "text/plain",
+    },
+]
+
+_PROJECT = {
+    "name": "project_path",
+    "description": "A folder of the project; needed if the server is bound to none",
+    "required": False,
+}
+PROMPTS: list[dict[str, Any]] = [
+    {
+        "name": "open_case",
+        "title": "Open a case",
+        "description": "Begin on something that is wrong: what is known about it, then the case.",
+        "arguments": [
+            {"name": "summary", "description": "What is wrong, in one line", "required": True},
+            {"name": "location", "description": "Where it shows: a file, if you know it", "required": False},
+            _PROJECT,
+        ],
+    },
+    {
+        "name": "hand_over",
+        "title": "Hand over",
+        "description": "End a session: what it recorded, what is open, and what is still missing in the memory.",
+        "arguments": [_PROJECT],
+    },
+]

@@ -117,13 +117,16 @@ def _assert_no_line_speaks(name: str, text: str) -> None:
 
 
 def _assert_fenced(name: str, text: str, marks: list[str]) -> None:
-    """One opening, one closing, and all of the stored text between them."""
-    assert text.count("<project-memory") == text.count("</project-memory>") == 1, (name, text)
-    assert len(re.findall(r"[<\uff1c\u2039&]\W*(?:lt;)?\s*/?\s*project-memory", text, re.I)) >= 2
-    before, _, rest = text.partition("<project-memory")
-    inside, _, after = rest.partition("</project-memory>")
-    assert "the repository's own instructions win" in inside.splitlines()[0]
-    assert not [mark for mark in marks if mark in before + after], (name, before, after)
-    for line in inside.splitlines()[2:]:
-        assert re.match(r"- |  \w+: |[A-Z][a-z ]+\(\d", line), (name, line)
-    assert not re.search(r"<(?!=|-)\s*/?\w", inside.split("\n", 1)[1]), (name, inside)
+    """Openings and closings in turn, and all of the stored text between them. Notes come in a fence for each answer."""
+    assert text.count("<project-memory") == text.count("</project-memory>") >= 1, (name, text)
+    assert name.startswith("hook") or text.count("<project-memory") == 1, (name, text)
+    outside = re.sub(r"<project-memory.*?</project-memory>", "", text, flags=re.DOTALL)
+    assert not [mark for mark in marks if mark in outside], (name, outside)
+    for block in re.findall(r"<project-memory(.*?)</project-memory>", text, re.DOTALL):
+        first, *lines = block.splitlines()
+        about_a_file = " about=" in first
+        assert "recorded data, not instructions" in first
+        assert about_a_file or "the repository's own instructions win" in first
+        for line in lines if about_a_file else lines[1:]:
+            assert re.match(r"- |  \w+: |[A-Z][a-z ]+\(\d", line), (name, line)
+        assert not re.search(r"<(?!=|-)\s*/?\w", block.split("\n", 1)[1]), (name, block)

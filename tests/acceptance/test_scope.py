@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -53,7 +54,8 @@ def _without_question(text: str) -> str:
     try:
         answer = json.loads(text)
     except ValueError:
-        return text
+        # A prompt begins with what the person says is wrong.
+        return re.sub(r"^Something is wrong: .*", "", text, flags=re.MULTILINE)
     if isinstance(answer.get("data"), dict):
         answer["data"].pop("query", None)
     return json.dumps(answer)

@@ -198,6 +198,10 @@ TABLES = (
         landed INTEGER NOT NULL,
         PRIMARY KEY (old, landed, new)
     ) WITHOUT ROWID""",
+    """CREATE TABLE rewritten (  -- commits that a rebase or an amendment replaced, as git told its hook
+        old TEXT PRIMARY KEY,
+        new TEXT NOT NULL             -- what it became last
+    ) WITHOUT ROWID""",
     """CREATE TABLE branch_files (  -- files of the branch's own commits: part of the working set
         path TEXT PRIMARY KEY
     ) WITHOUT ROWID""",

@@ -7,6 +7,7 @@ about the log and say that freshness is behind.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterable
 
@@ -16,8 +17,9 @@ from backstory.index import build, computed
 from backstory.index.folding import Folding
 from backstory.log import faults
 from backstory.log.redact import blank, files_of, still_readable
-from backstory.project import history_window, integrity
+from backstory.project import currency, history_window, integrity
 from backstory.project.figures import Figures
+from backstory.project.git_hooks import rewritten
 from backstory.project.opened import Project
 from backstory.project.reading import read_files
 from backstory.recall import conflicts, freshness
@@ -37,6 +39,7 @@ def catch_up(project: Project, behind: str, *, first: bool, deadline: float) -> 
     if behind in ("log", "settings") or (behind == "git" and integrity.in_doubt(project)):
         written = _refresh_log(project, everything=behind == "settings" and not first)
     written |= _finish_redactions(project)
+    _take_rewritten(project)
     _refresh_ground(project, written, deadline)
 
 
@@ -78,6 +81,31 @@ def _refresh_log(project: Project, *, everything: bool) -> set[int]:
     faults.trip("refresh.committed")
     integrity.keep_heads(project)
     return written
+
+
+def _take_rewritten(project: Project) -> None:
+    """Which commits became which, as the hook of git kept it: what an entry rests on can be followed."""
+    folder = project.config.places.derived_dir
+    stamp = _stamp(os.path.join(folder, rewritten.NAME))
+    if stamp == _get(project.db, "rewritten"):
+        return
+    db = project.db
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        db.execute("DELETE FROM rewritten")
+        db.executemany("INSERT INTO rewritten VALUES (?, ?)", rewritten.pairs(folder).items())
+        _put(db, "rewritten", stamp)
+        db.execute("COMMIT")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+
+
+def _stamp(path: str) -> str:
+    try:
+        return currency.stamp(os.stat(path))
+    except OSError:
+        return ""
 
 
 def _unredacted(project: Project, touched: set[int]) -> list[str]:

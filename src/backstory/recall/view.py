@@ -89,7 +89,7 @@ def view(db: sqlite3.Connection, row: Sequence[Any], now: int) -> View:
     successors, against = _ids(superseded), _ids(contested)
     tags = _tags(db, standing, reasons, bool(in_tree), branch, successors, against, held, bool(closed))
     evidence = [f"session {entry.by.session}"] if entry.by.session else []
-    evidence += [f"commit {entry.commit[:12]}"] if entry.commit else []
+    evidence += [_commit(db, entry.commit)] if entry.commit else []
     evidence += [f"ticket {entry.ticket}"] if entry.ticket else []
     evidence += list(entry.evidence)
     ended = {"at": format_instant(ended_at), "by": ended_by, "reason": reason} if ended_at else {}
@@ -118,6 +118,12 @@ def view(db: sqlite3.Connection, row: Sequence[Any], now: int) -> View:
         evidence=tuple(evidence),
         fields=read_fields(body.encode("utf-8", "surrogatepass")),
     )
+
+
+def _commit(db: sqlite3.Connection, sha: str) -> str:
+    """The commit that an entry rests on, and what a rebase made of it."""
+    row = db.execute("SELECT new FROM rewritten WHERE old >= ? AND old < ? LIMIT 2", (sha, f"{sha}g")).fetchall()
+    return f"commit {sha[:12]}, now {row[0][0][:12]}" if len(row) == 1 else f"commit {sha[:12]}"
 
 
 def cited(ref: Any) -> str:

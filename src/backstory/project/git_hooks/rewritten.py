@@ -33,16 +33,30 @@ def keep(derived_dir: str, stdin: bytes) -> int:
     return len(pairs)
 
 
+def pairs(derived_dir: str) -> dict[str, str]:
+    """Each commit that was rewritten, and what it became last; empty where nothing was kept."""
+    became = _read(derived_dir)
+    return {old: _last(became, old) for old in became}
+
+
 def rewritten(derived_dir: str, sha: str) -> str:
     """What the commit `sha` (a whole id, or at least 7 digits that only one has) became last; itself if unknown."""
-    try:
-        with open(os.path.join(derived_dir, NAME), encoding="ascii", errors="replace") as file:
-            became = dict(pair for line in file if (pair := _pair(line)))
-    except OSError:
-        return sha
+    became = _read(derived_dir)
     if sha not in became and len(sha) >= 7:
         meant = [old for old in became if old.startswith(sha)]
         sha = meant[0] if len(meant) == 1 else sha
+    return _last(became, sha)
+
+
+def _read(derived_dir: str) -> dict[str, str]:
+    try:
+        with open(os.path.join(derived_dir, NAME), encoding="ascii", errors="replace") as file:
+            return dict(pair for line in file if (pair := _pair(line)))
+    except OSError:
+        return {}
+
+
+def _last(became: dict[str, str], sha: str) -> str:
     seen = {sha}
     while (new := became.get(sha, sha)) not in seen:
         seen.add(new)

@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.terminal import Seat
 
-from .conftest import tree
+from .conftest import Tree, tree
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="paths of Unix")
 
@@ -55,13 +55,18 @@ def test_without_a_terminal_and_without_yes_it_only_shows_what_it_would_do(shop:
     assert tree(shop.repo) == before
 
 
+def not_local(shop: Shop) -> Tree:
+    """The home folder without our own state."""
+    return {name: data for name, data in tree(shop.home).items() if not name.startswith(".local")}
+
+
 def test_yes_writes_a_second_time_does_nothing_and_uninstall_leaves_no_trace(shop: Shop) -> None:
-    before, home = tree(shop.repo), tree(shop.home)
+    before, home = tree(shop.repo), not_local(shop)
     assert "created .mcp.json" in shop("install", "claude-code", "codex", "zed", "--yes")
     assert "Nothing to do: all of it is written already." in shop("install", "claude-code", "codex", "zed", "--yes")
     assert "removed .mcp.json" in shop("uninstall", "--yes")
     assert tree(shop.repo) == before
-    assert {name: data for name, data in tree(shop.home).items() if not name.startswith(".local")} == home
+    assert not_local(shop) == home
     assert not (shop.home / ".local" / "state").exists() or not list((shop.home / ".local/state").rglob("record.json"))
     assert "there is nothing of ours in these files" in shop("uninstall")
 
@@ -127,7 +132,7 @@ def test_parts_can_be_left_out(shop: Shop) -> None:
 def test_user_writes_the_persons_files_and_needs_no_project(shop: Shop, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
-    before = tree(shop.home)
+    before = not_local(shop)
     shop("install", "codex", "--user", "--yes", cwd=elsewhere)
     hooks = json.loads((shop.home / ".codex" / "hooks.json").read_text(encoding="utf-8"))
     command = hooks["hooks"]["SessionStart"][0]["hooks"][0]["command"]
@@ -135,7 +140,7 @@ def test_user_writes_the_persons_files_and_needs_no_project(shop: Shop, tmp_path
     assert tree(elsewhere) == {}
     assert "--user" in shop("uninstall", "codex")
     shop("uninstall", "codex", "--user", "--yes", cwd=elsewhere)
-    assert {name: data for name, data in tree(shop.home).items() if not name.startswith(".local")} == before
+    assert not_local(shop) == before
     shop("install", "codex", code=3, cwd=elsewhere)
 
 

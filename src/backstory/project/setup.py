@@ -21,6 +21,7 @@ from backstory.config import (
 )
 from backstory.errors import BackstoryError, Exit
 from backstory.log.lock import held
+from backstory.project import known as known_projects
 from backstory.records.ids import new_id
 
 _ATTRIBUTES_TEXT = """\
@@ -63,6 +64,9 @@ def init(start: str, *, private: bool = False, name: str = "", now: int) -> Star
             written.append(write_attributes(places))
     notes = [] if places.git_dir else ["no git here: freshness knows age and missing files, not commits"]
     shown = _shown(places.root, written)
+    made = find(places.root)
+    if made is not None:
+        known_projects.remember(read_marker(made))
     return Started(places.root, identity, title, private, False, shown, tuple(notes), bool(places.git_dir))
 
 
@@ -134,6 +138,7 @@ def _again(places: Places, private: bool) -> Started:
     written = []
     if places.twin and not os.path.exists(places.twin):
         written.append(_write(places.twin, _marker_text(config.project, config.name, config.private)))
+    known_projects.remember(config)
     return Started(places.root, config.project, config.name, config.private, True, _shown(places.root, written))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from backstory.project.clients.contract import INSTRUCTIONS, MCP, Client, ConfigFile
-from backstory.project.clients.shapes import Block, JsonServer
+from backstory.project.clients.shapes import Block, JsonServer, briefing_server
 
 CLIENT = Client(
     name="antigravity",
@@ -13,7 +13,7 @@ CLIENT = Client(
         ConfigFile(
             MCP,
             "user",
-            JsonServer("mcpServers"),
+            JsonServer("mcpServers", briefing_server),
             "~/.gemini/antigravity/mcp_config.json",
             others=("~/.gemini/config/mcp_config.json",),
         ),

@@ -22,6 +22,12 @@ def server(commands: Commands) -> dict[str, Any]:
     return {"command": program, "args": args}
 
 
+def briefing_server(commands: Commands) -> dict[str, Any]:
+    """The same for a client that no hook can tell anything: the brief ends the server's instructions."""
+    made = server(commands)
+    return {**made, "args": [*made["args"], "--brief"]}
+
+
 def stdio_server(commands: Commands) -> dict[str, Any]:
     """The same with the kind of transport said."""
     return {"type": "stdio", **server(commands)}

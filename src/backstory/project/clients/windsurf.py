@@ -6,7 +6,7 @@ from typing import Any
 
 from backstory.project.clients.commands import Commands
 from backstory.project.clients.contract import HOOKS, INSTRUCTIONS, MCP, Client, ConfigFile, Hook
-from backstory.project.clients.shapes import Block, JsonHooks, JsonServer
+from backstory.project.clients.shapes import Block, JsonHooks, JsonServer, briefing_server
 
 NAME = "windsurf"
 EVENTS = (Hook("pre_write_code"), Hook("post_write_code"), Hook("post_cascade_response"))
@@ -25,7 +25,7 @@ CLIENT = Client(
     files=(
         ConfigFile(HOOKS, "project", _HOOKS, ".windsurf/hooks.json"),
         ConfigFile(INSTRUCTIONS, "project", Block(), "AGENTS.md"),
-        ConfigFile(MCP, "user", JsonServer("mcpServers"), "~/.codeium/windsurf/mcp_config.json"),
+        ConfigFile(MCP, "user", JsonServer("mcpServers", briefing_server), "~/.codeium/windsurf/mcp_config.json"),
         ConfigFile(HOOKS, "user", _HOOKS, "~/.codeium/windsurf/hooks.json"),
     ),
     project_signs=(".windsurf",),

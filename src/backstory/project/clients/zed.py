@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from backstory.project.clients.contract import INSTRUCTIONS, MCP, Client, ConfigFile
-from backstory.project.clients.shapes import Block, JsonServer
+from backstory.project.clients.shapes import Block, JsonServer, briefing_server
 
-_SERVER = JsonServer("context_servers")
+_SERVER = JsonServer("context_servers", briefing_server)
 
 CLIENT = Client(
     name="zed",

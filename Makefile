@@ -10,10 +10,10 @@ endif
 PY := $(BIN)/python
 STAMP := .venv/.stamp
 
-.PHONY: help venv demo test check format docs bench coverage clean
+.PHONY: help venv demo test test-clients check format docs bench coverage clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile
 
 venv: $(STAMP) ## set up .venv (every other target does so by itself)
 
@@ -39,6 +39,9 @@ demo: $(STAMP) ## show backstory at work in a throw-away project
 
 test: $(STAMP) ## run the whole test suite
 	@"$(PY)" -m pytest -n auto
+
+test-clients: $(STAMP) ## install Claude Code and Codex from npm, and test our hooks in them
+	@"$(PY)" tools/test_clients.py
 
 check: $(STAMP) ## run every gate: format, lint, types, layers, shape, docs, dependencies
 	@"$(PY)" tools/check.py

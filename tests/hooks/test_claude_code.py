@@ -38,7 +38,8 @@ def told(memory: Memory) -> Memory:
     memory.put("src/a.py", "def f():\n    return 1\n")
     memory.put("src/b.py", "def g():\n    return 2\n")
     memory.commit("Add two files")
-    memory.add("decision", WAL, by=PERSON, files=["src/a.py"])
+    # Longer than the rules, so that it never fills up what they leave of the brief.
+    memory.add("decision", f"{WAL}: {'word ' * 20}", by=PERSON, files=["src/a.py"])
     for number in range(12):
         memory.add("decision", f"Rule {number} of the release process: {'word ' * 12}", by=PERSON)
     memory.commit("Keep the entries")
@@ -493,6 +494,18 @@ def test_an_index_that_is_behind_is_brought_up_to_date_first(session: ClaudeCode
         index.with_name(index.name + suffix).unlink(missing_ok=True)
     assert WAL in ClaudeCode(memory, "s-2").read("src/a.py")
     assert session.stderr == ""
+
+
+def test_settings_that_changed_silence_no_hook_beside_backed_out_commits(memory: Memory) -> None:
+    memory.now = now()
+    revert(memory)
+    memory.put("src/a.py", "x = 1\n")
+    memory.add("decision", WAL, by=PERSON, files=["src/a.py"])
+    refuse(memory)
+    session = ClaudeCode(memory)
+    assert WAL in session.start()
+    back = session.edit("src/cache.py", CACHE)
+    assert session.about_to("Edit", **back) != {} and session.stderr == ""
 
 
 def test_old_sessions_are_swept_when_one_starts(session: ClaudeCode) -> None:

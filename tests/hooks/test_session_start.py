@@ -294,10 +294,9 @@ FORBIDDEN = {
 OURS = {
     "backstory.config", "backstory.errors", "backstory.index", "backstory.index.store", "backstory.project",
     "backstory.project.currency", "backstory.project.session_start", "backstory.project.working_set",
-    "backstory.project.file_notes", "backstory.project.session_file",
-    "backstory.recall", "backstory.recall.brief", "backstory.recall.candidates", "backstory.recall.check",
-    "backstory.recall.live", "backstory.recall.notes", "backstory.recall.stamps",
-    "backstory.records", "backstory.records.likeness",
+    "backstory.project.session_file",
+    "backstory.recall", "backstory.recall.brief", "backstory.recall.candidates",
+    "backstory.recall.live", "backstory.recall.stamps",
     "backstory.recall.tokens", "backstory.sources", "backstory.sources.git", "backstory.sources.git.head",
     "backstory.sources.git.run", "backstory.sources.git.status", "backstory.surfaces", "backstory.surfaces.hooks",
     "backstory.surfaces.hooks.claude_code", "backstory.surfaces.hooks.entry", "backstory.surfaces.hooks.events",

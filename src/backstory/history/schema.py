@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 # 1: first version.
-VERSION = 1
+VERSION = 2
 
 TEXT, TEXTS, NUMBER, REAL, TIME, FLAG = "VARCHAR", "VARCHAR[]", "BIGINT", "DOUBLE", "TIMESTAMP", "BOOLEAN"
 

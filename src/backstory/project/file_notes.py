@@ -11,7 +11,7 @@ import os
 from backstory.config import FOLDER, find
 from backstory.index import store
 from backstory.project import currency
-from backstory.project.session_file import SessionFile
+from backstory.project.session_file import REFUSED, TOLD, SessionFile, mark
 from backstory.project.session_start import bring_packages, ground_moved, kept_settings
 from backstory.recall import check, notes
 from backstory.records.likeness import line_hashes
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 # A search that names more files than these says nothing about any of them in particular.
 MOST_FILES = 3
-TOLD, EDITED, FAILED, REFUSED = "told", "edit", "failed", "refused"
 _MOST_WORDS = 400
 _QUOTES = "\"'`()[]{}<>,;:!?*@"
 
@@ -111,8 +110,7 @@ def _was_told(session: Session, note: notes.Note) -> bool:
 
 
 def _mark(note: notes.Note) -> str:
-    """Changes when the entry is confirmed, contested or written anew."""
-    return f"{note.id} {note.last_at}{' in doubt' if note.contested else ''}"
+    return mark(note.id, note.last_at, note.contested)
 
 
 def _still_true(session: Session, db: sqlite3.Connection, found: list[notes.Note]) -> list[notes.Note]:
@@ -147,9 +145,9 @@ def comes_back(session: Session, paths: Sequence[str], added: str, intent: str =
     warnings = []
     for match in check.like_failed(db, check.Change(inside, intent, check.Patch(lines)), session.now):
         id_, line = db.execute("SELECT id, summary FROM entries WHERE entry = ?", (match.entry,)).fetchone()
-        mark = f"{id_} again"
-        if not session.file.has(TOLD, mark):
-            session.file.add(TOLD, mark)
+        again = f"{id_} again"
+        if not session.file.has(TOLD, again):
+            session.file.add(TOLD, again)
             where = ", ".join(map(notes.inert, match.files[:2]))
             warnings.append(f"This was tried before: {line} ({where}; `backstory show {id_[-6:]}`)")
     return warnings
@@ -175,16 +173,3 @@ def refusal(session: Session, paths: Sequence[str], added: str) -> str:
     if not session.file.add(REFUSED, *(id_ for id_, _ in new)):
         return ""
     return "\n".join(text for _, text in new)
-
-
-def told_by_brief(session: Session, ids: Sequence[str]) -> None:
-    """Note that the brief named these entries: no note repeats them."""
-    db = session.open() if ids else None
-    if db is None or session.file is None:
-        return
-    marks = []
-    for id_ in ids:
-        row = db.execute("SELECT last_at, standing FROM entries WHERE id = ?", (id_,)).fetchone()
-        if row is not None:
-            marks.append(f"{id_} {row[0]}{' in doubt' if row[1] == 'contested' else ''}")
-    session.file.add(TOLD, *(mark for mark in marks if not session.file.has(TOLD, mark)))

@@ -122,7 +122,11 @@ def find_forged(project: Project, touched: set[int]) -> None:
         return
     db = project.db
     journals = {row[0] for row in db.execute("SELECT name FROM files WHERE place = ?", (JOURNAL,))}
-    query = "SELECT id, shard FROM events WHERE in_tree = 1 AND in_journal = 0 AND event = ?"
+    # What was computed from a source stands in no shard.
+    query = (
+        "SELECT id, shard FROM events WHERE in_tree = 1 AND in_journal = 0 AND event = ?1"
+        " AND NOT EXISTS (SELECT 1 FROM computed AS c WHERE c.event = ?1)"
+    )
     for event in sorted(touched):
         for id_, shard in db.execute(query, (event,)):
             month, owner = shard.split("-")[:2]

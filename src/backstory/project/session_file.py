@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from backstory.config import Places
 
 FOLDER = "sessions"
+# What a line says: an entry that the session was told of, a file that it edited, a tool that failed, an edit refused.
+TOLD, EDITED, FAILED, REFUSED = "told", "edit", "failed", "refused"
 _MOST_BYTES = 1 << 18
 _LONGEST = 600
 # Files of sessions that ended long ago are swept when a session starts.
@@ -37,7 +39,7 @@ class SessionFile:
                 word, tab, value = line.partition("\t")
                 if word == "forget" and tab:
                     # What was said is out of the session's sight; what it did is not.
-                    self._lines = [one for one in self._lines if one[0] not in ("told", "refused")]
+                    self._lines = [one for one in self._lines if one[0] not in (TOLD, REFUSED)]
                 elif tab:
                     self._lines.append((word, value))
         return self._lines
@@ -66,6 +68,16 @@ class SessionFile:
             self._lines += [(word, _one_line(value)) for value in values]
         return True
 
+    def new(self, what: str, text: str) -> bool:
+        """Whether the session has not been given this very text, which from now on it has; True without a file."""
+        from backstory.records.likeness import text_hash
+
+        seen = f"{what} {text_hash(text)}"
+        if self.path and self.has(TOLD, seen):
+            return False
+        self.add(TOLD, seen)
+        return True
+
     def forget(self) -> None:
         """The session lost sight of what it was told: it was compacted or cleared."""
         self.add("forget", "all")
@@ -89,6 +101,11 @@ class SessionFile:
                 return file.read(_MOST_BYTES + _LONGEST)
         except OSError:
             return ""
+
+
+def mark(id_: str, last_at: int, contested: bool) -> str:
+    """What a session was told, of an entry: another one when it is confirmed, contested or written anew."""
+    return f"{id_} {last_at}{' in doubt' if contested else ''}"
 
 
 def _one_line(value: str) -> str:

@@ -12,6 +12,7 @@ import time
 from backstory.config import Settings, find, load
 from backstory.index import store
 from backstory.project import currency
+from backstory.project.session_file import mark
 from backstory.project.working_set import working_set
 from backstory.recall import brief
 from backstory.recall.stamps import file_moved
@@ -24,15 +25,21 @@ if TYPE_CHECKING:
     from backstory.config import Places
 
 STATUS_SECONDS = 1.0
+LOCK_SECONDS = 0.5
 
 
 class Said:
-    """What a session is told at its start: the brief ("" for nothing), the entries in it, and notices for stderr."""
+    """What a session is told at its start: the brief ("" for nothing), a mark of each entry in it, notices for stderr.
 
-    __slots__ = ("ids", "notices", "text")
+    `places` is None where there is no project.
+    """
 
-    def __init__(self, text: str = "", ids: Sequence[str] = (), notices: Sequence[str] = ()) -> None:
-        self.text, self.ids, self.notices = text, list(ids), list(notices)
+    __slots__ = ("marks", "notices", "places", "text")
+
+    def __init__(
+        self, places: Places | None, text: str = "", marks: Sequence[str] = (), notices: Sequence[str] = ()
+    ) -> None:
+        self.places, self.text, self.marks, self.notices = places, text, list(marks), list(notices)
 
 
 def session_brief(cwd: str, session: str, now: int) -> tuple[str, list[str]]:
@@ -45,16 +52,22 @@ def at_start(cwd: str, session: str, now: int) -> Said:
     """What a session that starts is told; nothing where there is no project."""
     places = find(cwd)
     if places is None:
-        return Said()
+        return Said(None)
     db = store.open_ready(places.index_path)
     if db is not None:
         known = store.meta(db)
         if not currency.state(places, store.file_sizes(db), known) and not currency.has_pending(places):
             made = _make(db, places, known, session, now)
             if not ground_moved(db, places.root, [*made.ids, *brief.withheld(db)]):
-                return Said(made.text, made.ids, _damage(db))
+                return Said(places, made.text, _marks(db, made.ids), _damage(db))
         db.close()
-    return _slow(cwd, session, now)
+    return _slow(places, cwd, session, now)
+
+
+def _marks(db: sqlite3.Connection, ids: Sequence[str]) -> list[str]:
+    query = "SELECT last_at, standing FROM entries WHERE id = ?"
+    rows = [(id_, *db.execute(query, (id_,)).fetchone()) for id_ in ids]
+    return [mark(id_, last_at, standing == "contested") for id_, last_at, standing in rows]
 
 
 def _make(db: sqlite3.Connection, places: Places, known: dict[str, str], session: str, now: int) -> brief.Brief:
@@ -84,7 +97,7 @@ def ground_moved(db: sqlite3.Connection, root: str, ids: list[str]) -> bool:
     return any(file_moved(os.path.join(root, path), mark) for path, mark in rows)
 
 
-def _slow(cwd: str, session: str, now: int) -> Said:
+def _slow(places: Places, cwd: str, session: str, now: int) -> Said:
     """Everything heavier: refresh, then the same brief."""
     started = time.monotonic()
     bring_packages()
@@ -94,7 +107,13 @@ def _slow(cwd: str, session: str, now: int) -> Said:
     seconds = max(0.1, config.settings.hook_seconds - (time.monotonic() - started) - 0.3)
     with refresh.open_config(config, now=now, seconds=seconds) as project:
         answer = briefing.brief(project, session=session)
-        return Said(answer.text, answer.ids, [*project.notices, *_damage(project.db)])
+        marks = _marks(project.db, answer.ids)
+        return Said(places, answer.text, marks, [*project.notices, *_damage(project.db)])
+
+
+def hurry() -> None:
+    """Give up on a locked index soon, in this whole process: while SQLite waits no alarm is heard."""
+    store.BUSY_SECONDS = LOCK_SECONDS
 
 
 def bring_packages() -> None:

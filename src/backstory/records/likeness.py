@@ -79,10 +79,11 @@ def patch_share(shared: int, failed: int, new: int) -> float:
 def line_hashes(added_lines: Iterable[str]) -> frozenset[int]:
     """Signed 64-bit hashes of the lines, white space squeezed; lines under 8 characters are left out."""
     squeezed = {" ".join(line.split()) for line in added_lines}
-    return frozenset(_hash(line) for line in squeezed if len(line) >= _SHORTEST_LINE)
+    return frozenset(text_hash(line) for line in squeezed if len(line) >= _SHORTEST_LINE)
 
 
-def _hash(line: str) -> int:
+def text_hash(line: str) -> int:
+    """A signed 64-bit hash of a text, the same on every machine."""
     digest = blake2b(line.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 

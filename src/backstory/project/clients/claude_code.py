@@ -19,7 +19,7 @@ EVENTS = (
     Hook("SessionStart", "startup|resume|clear|compact|fork"),
     Hook("UserPromptSubmit"),
     Hook("PreToolUse", _EDITS),
-    Hook("PostToolUse", f"Read|Grep|Glob|{_EDITS}|Bash"),
+    Hook("PostToolUse", f"Read|Grep|Glob|{_EDITS}"),
     Hook("PostToolUseFailure"),
     Hook("PreCompact"),
     Hook("Stop"),

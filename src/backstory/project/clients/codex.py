@@ -13,7 +13,7 @@ NAME = "codex"
 EVENTS = (
     Hook("SessionStart", "startup|resume|clear|compact|fork"),
     Hook("UserPromptSubmit"),
-    Hook("PreToolUse", "apply_patch"),
+    Hook("PreToolUse", "apply_patch|Bash"),
     Hook("PostToolUse"),
     Hook("Stop"),
 )

@@ -23,9 +23,10 @@ _BEGIN = "*** Begin Patch\n"
 
 
 def session_start(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
-    """The brief."""
+    """The brief; a session that is resumed would add the same one again, so it is given once."""
     given = Payload(stdin)
-    return _context("SessionStart", events.started(given.cwd, given.text("session_id"), given.text("source"), now))
+    answer = events.started(given.cwd, given.text("session_id"), given.text("source"), now, once=True)
+    return _context("SessionStart", answer)
 
 
 def user_prompt_submit(stdin: bytes, now: int) -> tuple[bytes, list[str]]:

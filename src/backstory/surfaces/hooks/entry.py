@@ -48,6 +48,8 @@ def main(argv: list[str] | None = None) -> int:
         if handler is None:
             _say(f"no hook {' '.join(words)[:100]!r}; known are: {_known(words[0] if words else '')}")
             return 0
+        if argv is None:
+            _hurry()
         answer, notices = handler(_stdin(), time.time_ns() // 1000)
         _alarm_off()
         for notice in notices:
@@ -55,12 +57,18 @@ def main(argv: list[str] | None = None) -> int:
         if answer:
             os.write(1, answer)
     except OutOfTime:
-        _say(f"the hook was ended after {HARD_SECONDS:g} seconds; the session goes on without a brief")
+        _say(f"the hook was ended after {HARD_SECONDS:g} seconds; the session goes on without it")
     except Exception as error:  # noqa: BLE001 (a hook never fails its host)
         _say(f"the memory could not be read ({type(error).__name__}: {error}); run `backstory doctor`")
     except KeyboardInterrupt:
         pass
     return 0
+
+
+def _hurry() -> None:
+    from backstory.project.session_start import hurry
+
+    hurry()
 
 
 def _handler(words: list[str]) -> Callable[[bytes, int], tuple[bytes, list[str]]] | None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 
-from backstory.project import file_notes
-from backstory.project.file_notes import EDITED, FAILED, Session
+from backstory.project.session_file import EDITED, FAILED, TOLD, SessionFile
 from backstory.project.session_start import at_start
 
 TYPE_CHECKING = False
@@ -32,21 +31,29 @@ class Answer:
         self.text, self.refusal, self.notices = text, refusal, list(notices)
 
 
-def started(cwd: str, session: str, source: str, now: int) -> Answer:
-    """The brief. The same text while what it says is the same: a client that resumes does not add it again."""
+def started(cwd: str, session: str, source: str, now: int, *, once: bool = False) -> Answer:
+    """The brief. The same text while what it says is the same: a client that resumes does not add it again.
+
+    `once` is for clients that do: a text that the session still sees is not given a second time.
+    """
     said = at_start(cwd, session, now)
-    known = Session(cwd, session, now)
-    if known.file is not None and session:
+    text = said.text
+    if said.places is not None and session:
+        file = SessionFile(said.places, session)
         if source in _FORGETFUL:
-            known.file.forget()
-        file_notes.told_by_brief(known, said.ids)
-        known.file.sweep(time.time())
-    return Answer(said.text, notices=[*said.notices, *known.notices])
+            file.forget()
+        if once and text:
+            text = text if file.new("brief", text) else ""
+        file.add(TOLD, *(mark for mark in said.marks if not file.has(TOLD, mark)))
+        file.sweep(time.time())
+    return Answer(text, notices=said.notices)
 
 
 def prompted(cwd: str, session: str, prompt: str, now: int) -> Answer:
     """Notes on the files that a prompt names, and what was tried there before under the same words."""
-    known = Session(cwd, session, now)
+    from backstory.project import file_notes
+
+    known = file_notes.Session(cwd, session, now)
     paths = file_notes.named_in(known, prompt)
     if not paths:
         return Answer()
@@ -59,19 +66,25 @@ def prompted(cwd: str, session: str, prompt: str, now: int) -> Answer:
 
 def looked_at(cwd: str, session: str, paths: Sequence[str], now: int) -> Answer:
     """Notes on the files that the agent read or found."""
-    known = Session(cwd, session, now)
+    from backstory.project import file_notes
+
+    known = file_notes.Session(cwd, session, now)
     return Answer(file_notes.about(known, paths), notices=known.notices)
 
 
 def ran(cwd: str, session: str, command: str, now: int) -> Answer:
     """Notes on the files that a command of the shell names: how an agent reads that has no tool for it."""
-    known = Session(cwd, session, now)
+    from backstory.project import file_notes
+
+    known = file_notes.Session(cwd, session, now)
     return Answer(file_notes.about(known, file_notes.named_in(known, command)), notices=known.notices)
 
 
 def about_to_edit(cwd: str, session: str, paths: Sequence[str], added: str, now: int) -> Answer:
     """Note the edit; refuse it once where the project asked for that."""
-    known = Session(cwd, session, now)
+    from backstory.project import file_notes
+
+    known = file_notes.Session(cwd, session, now)
     inside = [path for path in map(known.inside, paths) if path]
     if known.file is None or not inside:
         return Answer()
@@ -83,14 +96,18 @@ def about_to_edit(cwd: str, session: str, paths: Sequence[str], added: str, now:
 
 def edited(cwd: str, session: str, paths: Sequence[str], added: str, now: int) -> Answer:
     """Say that lines of a failed attempt came back with the edit; and what is known of a file not read before."""
-    known = Session(cwd, session, now)
+    from backstory.project import file_notes
+
+    known = file_notes.Session(cwd, session, now)
     warnings = file_notes.comes_back(known, paths, added)
     return Answer(_joined(file_notes.about(known, paths), warnings, known.name), notices=known.notices)
 
 
 def failed(cwd: str, session: str, tool: str, what: str, now: int) -> Answer:
     """Note that a tool failed: for who looks at the session when it is over."""
-    known = Session(cwd, session, now)
+    from backstory.project import file_notes
+
+    known = file_notes.Session(cwd, session, now)
     if known.file is not None:
         from backstory.records.secrets import redact
 
@@ -102,7 +119,9 @@ def failed(cwd: str, session: str, tool: str, what: str, now: int) -> Answer:
 
 def ended(cwd: str, session: str, how: str, transcript: str, now: int) -> Answer:
     """Note that the session ends or is compacted, and where its transcript lies: what looks at it later finds it."""
-    known = Session(cwd, session, now)
+    from backstory.project import file_notes
+
+    known = file_notes.Session(cwd, session, now)
     if known.file is not None:
         known.file.add("ended", f"{now} {how} {transcript}")
     return Answer()

@@ -40,7 +40,7 @@ def after_tool(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     """Notes on what was read; a warning where an edit brings a failed attempt back; what failed is noted."""
     given = Payload(stdin)
     session, tool = given.text("session_id"), given.text("tool_name")
-    wrong = given.text("tool_response.error", "tool_response.error.message")
+    wrong = given.text("tool_response.error.message", "tool_response.error")
     if wrong:
         what = f"{given.text('tool_input.command', 'tool_input.file_path')} — {wrong}"
         return b"", events.failed(given.cwd, session, tool, what, now).notices

@@ -10,6 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# An object or a list would come out as its JSON text.
+_PLAIN = "SELECT CASE WHEN json_type(?1, ?2) NOT IN ('object', 'array') THEN json_extract(?1, ?2) END"
+
 
 class Payload:
     """One JSON object that a client sent. Anything else, or nothing, is an object without fields."""
@@ -63,7 +66,7 @@ class Payload:
         if self._data is not None:
             return _at(self._data, path)
         try:
-            return self._db.execute("SELECT json_extract(?, ?)", (self._text, f"$.{path}")).fetchone()[0]
+            return self._db.execute(_PLAIN, (self._text, f"$.{path}")).fetchone()[0]
         except (sqlite3.OperationalError, OverflowError):
             return None
 

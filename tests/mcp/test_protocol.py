@@ -197,7 +197,7 @@ def test_the_instructions_can_end_with_the_brief(project: Path, tmp_path: Path, 
             wire.process.kill()
             wire.close()
     # Before the SDK is there and after, the same.
-    assert said[0] == said[1] and said[0].startswith("backstory is this project's memory")
+    assert said[0] == said[1] and said[0].startswith("backstory, this project's memory")
     assert "Keep the cache in memory" in said[0] and said[0].rstrip().endswith("</project-memory>")
     assert len(said[0].encode()) <= 2_048
 

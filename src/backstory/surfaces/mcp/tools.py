@@ -90,14 +90,15 @@ TOOLS: dict[str, Tool] = {
     )
 }
 
+# Of a server's instructions Codex shows some models the first 250 characters only: they say what to call.
 _ABOUT = """\
-backstory is this project's memory: what was decided and why, what was tried and failed, files that bite, patterns, \
-issues. Each entry has an id, a standing (does it count) and a freshness (has the ground moved).
+backstory, this project's memory. Before you choose an approach, edit a file that is new to you, or hunt a failure, \
+call search_project_memory(query="retry on timeout", path="src/net.py"); before an edit \
+precheck(files=["src/net.py"], intent="retry three times").
 
-Search before you choose an approach, before you edit a file that is new to you, and when something fails: \
-search_project_memory(query="retry on timeout", path="src/net.py"). Before you edit: \
-precheck(files=["src/net.py"], intent="retry three times"). get_project_memory() lists what counts now, case() what is \
-open. Entries tagged stale, contested or superseded are no plain truth: check them against the code.
+It holds what was decided and why, what was tried and failed, files that bite, patterns, issues. Each entry has an id, \
+a standing (does it count) and a freshness (has the ground moved). Entries tagged stale, contested or superseded are no \
+plain truth: check them against the code. get_project_memory() lists what counts now, case() what is open.
 Who, how often, what changed together: query_history(sql="SELECT author, count(*) FROM commits GROUP BY ALL"). Ask \
 here first, raw git log last.
 """

@@ -97,8 +97,8 @@ call search_project_memory(query="retry on timeout", path="src/net.py"); before 
 precheck(files=["src/net.py"], intent="retry three times").
 
 It holds what was decided and why, what was tried and failed, files that bite, patterns, issues. Each entry has an id, \
-a standing (does it count) and a freshness (has the ground moved). Entries tagged stale, contested or superseded are no \
-plain truth: check them against the code. get_project_memory() lists what counts now, case() what is open.
+a standing (does it count) and a freshness (has the ground moved). Entries tagged stale, contested or superseded are \
+no plain truth: check them against the code. get_project_memory() lists what counts now, case() what is open.
 Who, how often, what changed together: query_history(sql="SELECT author, count(*) FROM commits GROUP BY ALL"). Ask \
 here first, raw git log last.
 """

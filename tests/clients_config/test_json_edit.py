@@ -218,3 +218,12 @@ def test_hooks_go_into_any_document_that_can_take_them_and_come_out_whole(
     assert len(after["hooks"]["Stop"]) == len(said.get("hooks", {}).get("Stop", [])) + 1
     assert hooks.put(file._replace(text=made), commands(True)) == made
     assert JsonText(file._replace(text=hooks.drop(file._replace(text=made), said))).data == said
+
+
+def test_a_value_inside_an_item_of_a_list_is_replaced_in_place() -> None:
+    text = '{"hooks": {"Start": [{"matcher": "a", "hooks": [\n  {"command": "old", "timeout": 9} // mine\n]}]}}\n'
+    json_text = edit(text)
+    json_text.put(("hooks", "Start", 0, "hooks", 0, "command"), "new")
+    assert json_text.text == text.replace('"old"', '"new"')
+    with pytest.raises(BackstoryError, match="something else than"):
+        json_text.put(("hooks", "Start", "x", "y"), 1)

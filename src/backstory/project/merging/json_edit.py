@@ -53,7 +53,7 @@ class JsonText:
                     value = {name: value}
                 self._insert(path[: depth - 1], path[depth - 1], value)
                 return
-            self._must_be(above, dict, path[:depth])
+            self._must_be(above, list if isinstance(path[depth], int) else dict, path[:depth])
         node = self._find(path)
         if node is None:
             self._insert(path[:-1], path[-1], value)

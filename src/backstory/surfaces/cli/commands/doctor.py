@@ -20,11 +20,15 @@ _COLOURS = {"good": "green", "fixed": "green", "advice": "yellow", "bad": "red"}
 @make("doctor", "backstory doctor", "backstory doctor --fix")
 @click.option("--fix", is_flag=True, help="Mend what can be mended; no readable event is ever removed.")
 def command(run: Run, fix: bool) -> int:
-    """Each check in a line, and what helps. Exit code 5 when something is bad."""
+    """Each check in a line, and what helps. Exit code 5 when something is bad.
+
+    Reads the whole log, holds derived files against it, and runs each hook and MCP server that is installed once, as
+    its client would. Without --fix nothing is changed.
+    """
     from backstory.project.doctor import doctor
     from backstory.project.opened import now_micros
 
-    with patience("checking every line"):
+    with patience("checking every line and hook"):
         report = doctor(run.start, fix=fix, now=now_micros())
     run.answer(report, lambda: _lines(report))
     return Exit.OK if report.healthy else Exit.DAMAGED

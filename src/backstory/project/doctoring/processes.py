@@ -98,7 +98,8 @@ def _converse(
             process.stdin.write(json.dumps(request).encode() + b"\n")
             process.stdin.flush()
         except OSError:
-            return "ended before it was asked everything"
+            # It was gone before it read the question, or while it did: the same to who waits.
+            return f"ended without an answer to {request['method']}"
         while "id" in request and request["id"] not in results:
             try:
                 line = lines.get(timeout=max(0.01, deadline - time.monotonic()))

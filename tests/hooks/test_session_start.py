@@ -300,7 +300,7 @@ OURS = {
     "backstory.recall.tokens", "backstory.sources", "backstory.sources.git", "backstory.sources.git.head",
     "backstory.sources.git.run", "backstory.sources.git.status", "backstory.surfaces", "backstory.surfaces.hooks",
     "backstory.surfaces.hooks.claude_code", "backstory.surfaces.hooks.entry", "backstory.surfaces.hooks.events",
-    "backstory.surfaces.hooks.payload",
+    "backstory.surfaces.hooks.payload", "backstory.surfaces.hooks.replies",
 }  # fmt: skip
 
 

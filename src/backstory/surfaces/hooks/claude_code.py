@@ -7,14 +7,13 @@ a resumed transcript holds already is not added again.
 
 from __future__ import annotations
 
-from backstory.surfaces.hooks import events
-from backstory.surfaces.hooks.payload import Payload, envelope
+from backstory.surfaces.hooks import events, replies
+from backstory.surfaces.hooks.payload import Payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from backstory.surfaces.hooks.events import Answer
 
 EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 _FINDS = ("Grep", "Glob")
@@ -23,14 +22,16 @@ _FINDS = ("Grep", "Glob")
 def session_start(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     """The brief."""
     given = Payload(stdin)
-    return _context("SessionStart", events.started(given.cwd, given.text("session_id"), given.text("source"), now))
+    return replies.context(
+        "SessionStart", events.started(given.cwd, given.text("session_id"), given.text("source"), now)
+    )
 
 
 def user_prompt_submit(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     """Notes on the files that the prompt names."""
     given = Payload(stdin)
     answer = events.prompted(given.cwd, given.text("session_id"), given.text("prompt"), now)
-    return _context("UserPromptSubmit", answer)
+    return replies.context("UserPromptSubmit", answer)
 
 
 def pre_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
@@ -39,14 +40,7 @@ def pre_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     if given.text("tool_name") not in EDITS:
         return b"", []
     answer = events.about_to_edit(given.cwd, given.text("session_id"), _paths(given), _added(given), now)
-    if not answer.refusal:
-        return b"", answer.notices
-    decision = {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "deny",
-        "permissionDecisionReason": f"backstory: {answer.refusal}\nThe same edit is not refused again.",
-    }
-    return envelope(hookSpecificOutput=decision), answer.notices
+    return replies.denial(answer)
 
 
 def post_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
@@ -54,12 +48,12 @@ def post_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     given = Payload(stdin)
     tool, session = given.text("tool_name"), given.text("session_id")
     if tool in EDITS:
-        return _context("PostToolUse", events.edited(given.cwd, session, _paths(given), _added(given), now))
+        return replies.context("PostToolUse", events.edited(given.cwd, session, _paths(given), _added(given), now))
     if tool == "Read":
-        return _context("PostToolUse", events.looked_at(given.cwd, session, _paths(given), now))
+        return replies.context("PostToolUse", events.looked_at(given.cwd, session, _paths(given), now))
     if tool in _FINDS:
         found = given.texts("tool_response.filenames") or [given.text("tool_input.path")]
-        return _context("PostToolUse", events.looked_at(given.cwd, session, found, now))
+        return replies.context("PostToolUse", events.looked_at(given.cwd, session, found, now))
     return b"", []
 
 
@@ -89,13 +83,6 @@ def _end(stdin: bytes, how: str, now: int) -> tuple[bytes, list[str]]:
     given = Payload(stdin)
     answer = events.ended(given.cwd, given.text("session_id"), how, given.text("transcript_path"), now)
     return b"", answer.notices
-
-
-def _context(event: str, answer: Answer) -> tuple[bytes, list[str]]:
-    if not answer.text:
-        return b"", answer.notices
-    said = {"hookEventName": event, "additionalContext": answer.text}
-    return envelope(hookSpecificOutput=said), answer.notices
 
 
 def _paths(given: Payload) -> list[str]:

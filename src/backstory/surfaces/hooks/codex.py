@@ -6,15 +6,14 @@ the middle; no hook runs before the person trusted it in the TUI.
 
 from __future__ import annotations
 
-from backstory.surfaces.hooks import events
+from backstory.surfaces.hooks import events, replies
 from backstory.surfaces.hooks.patches import added_by, paths_of
-from backstory.surfaces.hooks.payload import Payload, envelope
+from backstory.surfaces.hooks.payload import Payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from backstory.surfaces.hooks.events import Answer
 
 _EDIT = "apply_patch"
 # The shell, under the name that its hooks give it. It is how this client reads files.
@@ -26,14 +25,14 @@ def session_start(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     """The brief; a session that is resumed would add the same one again, so it is given once."""
     given = Payload(stdin)
     answer = events.started(given.cwd, given.text("session_id"), given.text("source"), now, once=True)
-    return _context("SessionStart", answer)
+    return replies.context("SessionStart", answer)
 
 
 def user_prompt_submit(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     """Notes on the files that the prompt names."""
     given = Payload(stdin)
     answer = events.prompted(given.cwd, given.text("session_id"), given.text("prompt"), now)
-    return _context("UserPromptSubmit", answer)
+    return replies.context("UserPromptSubmit", answer)
 
 
 def pre_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
@@ -43,14 +42,7 @@ def pre_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     if not patch:
         return b"", []
     answer = events.about_to_edit(given.cwd, given.text("session_id"), paths_of(patch), added_by(patch), now)
-    if not answer.refusal:
-        return b"", answer.notices
-    decision = {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "deny",
-        "permissionDecisionReason": f"backstory: {answer.refusal}\nThe same edit is not refused again.",
-    }
-    return envelope(hookSpecificOutput=decision), answer.notices
+    return replies.denial(answer)
 
 
 def post_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
@@ -58,9 +50,9 @@ def post_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     given = Payload(stdin)
     session, patch = given.text("session_id"), _patch(given)
     if patch:
-        return _context("PostToolUse", events.edited(given.cwd, session, paths_of(patch), added_by(patch), now))
+        return replies.context("PostToolUse", events.edited(given.cwd, session, paths_of(patch), added_by(patch), now))
     if given.text("tool_name") == _SHELL:
-        return _context("PostToolUse", events.ran(given.cwd, session, given.text("tool_input.command"), now))
+        return replies.context("PostToolUse", events.ran(given.cwd, session, given.text("tool_input.command"), now))
     return b"", []
 
 
@@ -76,13 +68,6 @@ def _patch(given: Payload) -> str:
     text = given.text("tool_input.command", "tool_input.input", "tool_input.patch")
     tool = given.text("tool_name")
     return text if tool == _EDIT or (tool == _SHELL and _BEGIN in text) else ""
-
-
-def _context(event: str, answer: Answer) -> tuple[bytes, list[str]]:
-    if not answer.text:
-        return b"", answer.notices
-    said = {"hookEventName": event, "additionalContext": answer.text}
-    return envelope(hookSpecificOutput=said), answer.notices
 
 
 EVENTS: dict[str, Callable[[bytes, int], tuple[bytes, list[str]]]] = {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from backstory.surfaces.hooks import events
-from backstory.surfaces.hooks.payload import Payload, envelope
+from backstory.surfaces.hooks import events, replies
+from backstory.surfaces.hooks.payload import Payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from backstory.surfaces.hooks.events import Answer
 
 _EDITS = ("editFiles", "createFile", "insertEdit", "replaceString", "applyPatch", "edit", "create")
 
@@ -17,7 +16,7 @@ _EDITS = ("editFiles", "createFile", "insertEdit", "replaceString", "applyPatch"
 def session_start(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     """The brief."""
     given = Payload(stdin)
-    return _context("SessionStart", events.started(given.cwd, _session(given), given.text("source"), now))
+    return replies.context("SessionStart", events.started(given.cwd, _session(given), given.text("source"), now))
 
 
 def user_prompt_submit(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
@@ -31,14 +30,7 @@ def pre_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     if given.text("tool_name") not in _EDITS:
         return b"", []
     answer = events.about_to_edit(given.cwd, _session(given), _paths(given), _added(given), now)
-    if not answer.refusal:
-        return b"", answer.notices
-    decision = {
-        "hookEventName": "PreToolUse",
-        "permissionDecision": "deny",
-        "permissionDecisionReason": f"backstory: {answer.refusal}",
-    }
-    return envelope(hookSpecificOutput=decision), answer.notices
+    return replies.denial(answer)
 
 
 def post_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
@@ -48,7 +40,7 @@ def post_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
         answer = events.edited(given.cwd, _session(given), _paths(given), _added(given), now)
     else:
         answer = events.looked_at(given.cwd, _session(given), _paths(given), now)
-    return _context("PostToolUse", answer)
+    return replies.context("PostToolUse", answer)
 
 
 def pre_compact(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
@@ -77,13 +69,6 @@ def _paths(given: Payload) -> list[str]:
 
 def _added(given: Payload) -> str:
     return given.text("tool_input.newString", "tool_input.content", "tool_input.code", "tool_input.new_string")
-
-
-def _context(event: str, answer: Answer) -> tuple[bytes, list[str]]:
-    if not answer.text:
-        return b"", answer.notices
-    said = {"hookEventName": event, "additionalContext": answer.text}
-    return envelope(hookSpecificOutput=said), answer.notices
 
 
 EVENTS: dict[str, Callable[[bytes, int], tuple[bytes, list[str]]]] = {

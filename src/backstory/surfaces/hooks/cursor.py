@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from backstory.surfaces.hooks import events
+from backstory.surfaces.hooks import events, replies
 from backstory.surfaces.hooks.payload import Payload, envelope
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ def pre_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     answer = events.about_to_edit(given.cwd, _session(given), _paths(given), _added(given), now)
     if not answer.refusal:
         return b"", answer.notices
-    return envelope(permission="deny", agent_message=f"backstory: {answer.refusal}"), answer.notices
+    return envelope(permission="deny", agent_message=replies.reason(answer)), answer.notices
 
 
 def post_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from backstory.surfaces.hooks import events
+from backstory.surfaces.hooks import events, replies
 from backstory.surfaces.hooks.payload import Payload, envelope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from backstory.surfaces.hooks.events import Answer
 
 _EDITS = ("write_file", "replace", "edit")
 
@@ -17,14 +16,16 @@ _EDITS = ("write_file", "replace", "edit")
 def session_start(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     """The brief."""
     given = Payload(stdin)
-    return _context("SessionStart", events.started(given.cwd, given.text("session_id"), given.text("source"), now))
+    return replies.context(
+        "SessionStart", events.started(given.cwd, given.text("session_id"), given.text("source"), now)
+    )
 
 
 def before_agent(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     """Notes on the files that the prompt names."""
     given = Payload(stdin)
     answer = events.prompted(given.cwd, given.text("session_id"), given.text("prompt"), now)
-    return _context("BeforeAgent", answer)
+    return replies.context("BeforeAgent", answer)
 
 
 def before_tool(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
@@ -33,7 +34,7 @@ def before_tool(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     answer = events.about_to_edit(given.cwd, given.text("session_id"), _paths(given), _added(given), now)
     if not answer.refusal:
         return b"", answer.notices
-    return envelope(decision="deny", reason=f"backstory: {answer.refusal}"), answer.notices
+    return envelope(decision="deny", reason=replies.reason(answer)), answer.notices
 
 
 def after_tool(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
@@ -45,8 +46,8 @@ def after_tool(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
         what = f"{given.text('tool_input.command', 'tool_input.file_path')} — {wrong}"
         return b"", events.failed(given.cwd, session, tool, what, now).notices
     if tool in _EDITS:
-        return _context("AfterTool", events.edited(given.cwd, session, _paths(given), _added(given), now))
-    return _context("AfterTool", events.looked_at(given.cwd, session, _paths(given), now))
+        return replies.context("AfterTool", events.edited(given.cwd, session, _paths(given), _added(given), now))
+    return replies.context("AfterTool", events.looked_at(given.cwd, session, _paths(given), now))
 
 
 def pre_compress(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
@@ -77,13 +78,6 @@ def _paths(given: Payload) -> list[str]:
 
 def _added(given: Payload) -> str:
     return given.text("tool_input.new_string", "tool_input.content")
-
-
-def _context(event: str, answer: Answer) -> tuple[bytes, list[str]]:
-    if not answer.text:
-        return b"", answer.notices
-    said = {"hookEventName": event, "additionalContext": answer.text}
-    return envelope(hookSpecificOutput=said), answer.notices
 
 
 EVENTS: dict[str, Callable[[bytes, int], tuple[bytes, list[str]]]] = {

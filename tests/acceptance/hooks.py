@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from typing import Any
 
+from backstory.surfaces.hooks.entry import events_of
 from tests.acceptance.world import World
 
 START, PROMPT, LOOK, EDIT = "start", "prompt", "look", "edit"
@@ -56,11 +58,13 @@ def ask(world: World, client: str, event: str, path: str) -> str:
     fields = {"session_id": f"session-{next(_numbers)}", **_given(world, client, moment, path)}
     fields |= {name: fields["session_id"] for name in ("conversation_id", "sessionId", "taskId")}
     texts: list[str] = []
+    given = {"cwd": str(world.root), "hook_event_name": event, "source": "startup", **fields}
     for _ in range(1 if moment == START else _LOOKS):
-        said = world.hook(client, event, **fields)
-        if not said.out:
+        # In this process: `tests/hooks` starts each of them as its client does.
+        out, _ = events_of(client)[event](json.dumps(given).encode(), time.time_ns() // 1_000)
+        if not out:
             break
-        texts += _texts(json.loads(said.out))
+        texts += _texts(json.loads(out))
     return "\n".join(texts)
 
 

@@ -383,8 +383,8 @@ def test_the_own_date_agrees_with_datetime() -> None:
     picks, first = random.Random(11), datetime(1970, 1, 1, tzinfo=UTC)
     for _ in range(2_000):
         micros = picks.randrange(0, 253_402_300_799_000_000)
-        assert module._date(micros) == (first + timedelta(microseconds=micros)).strftime("%Y-%m-%d")
-    assert module._date(START) == "2026-01-05"
+        assert module.date(micros) == (first + timedelta(microseconds=micros)).strftime("%Y-%m-%d")
+    assert module.date(START) == "2026-01-05"
 
 
 def test_a_line_that_another_contradicts_names_the_other(memory: Memory) -> None:

@@ -67,8 +67,20 @@ def test_a_revert_as_git_writes_it() -> None:
             reason="It broke the build.",
             files=("b.py",),
             found_by="id",
+            repeats=1,
         )
     ]
+
+
+def test_a_title_that_comes_back_is_counted() -> None:
+    told = [
+        ("Sync the stubs", "a.py"),
+        ("Sync the stubs (#7)", "a.py"),
+        "Other",
+        ('Revert "Sync the stubs (#7)"', "a.py"),
+    ]
+    (found,) = reverts(*told)
+    assert found.repeats == 2
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,8 @@ import gc
 import re
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -128,7 +129,7 @@ class Pass:
         first = documents.next_rowid(self.index, COMMIT) if self.index is not None else 0
         if self.index is not None and total >= _MANY and _is_file(self.index):
             self._feeder = self.stack.enter_context(feeding.Feeder(self.project.config.places.index_path))
-        with _without_collector():
+        with _without_collector(), ThreadPoolExecutor(1, "writes rows") as self._rows:
             passing = self._chunks(iter(stream), first + (total or _PLENTY))
             if self.reverts:
                 found = find(
@@ -144,6 +145,7 @@ class Pass:
 
     def _chunks(self, stream: Iterator[Commit], top: int) -> Iterator[Commit]:
         """Pass the commits on; what was read is written chunk by chunk."""
+        writing: Future[None] | None = None
         while chunk := list(islice(stream, CHUNK)):
             for commit in chunk:
                 if self.reverts:
@@ -152,8 +154,10 @@ class Pass:
                 yield commit
             self.seen += len(chunk)
             if self.tables is not None:
-                build.add(self.tables, "commits", map(_commit_row, chunk))
-                build.add(self.tables, "commit_files", (row for commit in chunk for row in _file_rows(commit)))
+                # In a thread of its own: the next chunk is read meanwhile, and no more than one waits.
+                if writing is not None:
+                    writing.result()
+                writing = self._rows.submit(_write_rows, self.tables, chunk)
             if self.index is not None:
                 # Newer documents have higher numbers, and full text wants each chunk in rising order.
                 rows = [_document(commit) for commit in reversed(chunk)]
@@ -163,6 +167,13 @@ class Pass:
                     feeding.write(self.index, rows, top - self.seen)
             if self.progress is not None:
                 self.progress(self.seen, top)
+        if writing is not None:
+            writing.result()
+
+
+def _write_rows(tables: DuckDBPyConnection, chunk: Sequence[Commit]) -> None:
+    build.add(tables, "commits", map(_commit_row, chunk))
+    build.add(tables, "commit_files", (row for commit in chunk for row in _file_rows(commit)))
 
 
 def _is_file(db: sqlite3.Connection) -> bool:

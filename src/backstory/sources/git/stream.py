@@ -15,7 +15,7 @@ from backstory.errors import BackstoryError
 from backstory.sources.git.run import GitResult, command, environment
 
 # Bytes that a pipe may hold and that are read at once, and how many such chunks may wait.
-_PIPE, _AHEAD = 1 << 20, 8
+_PIPE, _AHEAD = 1 << 18, 16
 _MOST_SAID = 1 << 16
 
 

@@ -9,8 +9,8 @@ from backstory.index import failed
 from backstory.index.documents import DOCUMENT_TABLES
 
 # 1: first version. 2: look-ups of a brief bounded by indexes of their own. 3: entries computed from sources.
-# 4: what failed by its words and lines.
-VERSION = 4
+# 4: what failed by its words and lines. 5: commits that a rebase replaced.
+VERSION = 5
 
 TABLES = (
     """CREATE TABLE index_meta (  -- what was read, how far, and figures that a hook reads as they are

@@ -129,3 +129,13 @@ def test_a_diff_brings_its_own_paths(memory: Memory) -> None:
     memory.add("decision", "Use one writer", files=["README.md"])
     found = ask(memory, diff="--- a/README.md\n+++ b/README.md\n@@ -1 +1 @@\n-# A project\n+# Another\n")
     assert found.paths == ("README.md",) and found.worst == "info"
+
+
+def test_a_change_of_very_many_files_is_looked_at_or_said_not_to_be(memory: Memory, monkeypatch) -> None:
+    memory.add("decision", "Use one writer", files=["README.md"])
+    many = [f"src/f{number}.py" for number in range(400)]
+    whole = ask(memory, *many, "README.md", intent="rename all of them")
+    assert whole.worst == "info" and whole.problems == ()
+    monkeypatch.setattr("backstory.recall.check.MAX_PATHS", 100)
+    (said,) = ask(memory, *many, "README.md").problems
+    assert said.startswith("only 100 of 401 files")

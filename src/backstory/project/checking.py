@@ -78,7 +78,7 @@ def check(
     known = changes or Changes()
     asked = tuple(dict.fromkeys([*paths, *known.paths]))
     change = recall_check.Change(asked, intent, recall_check.Patch(known.lines))
-    names = recall_check.present_names(project.db, asked)
+    names = recall_check.present_names(project.db, asked[: recall_check.MAX_PATHS])
     bound = _bound(project, names)
     found = [
         *_tried(project, recall_check.like_failed(project.db, change, project.now)),
@@ -94,7 +94,7 @@ def check(
         findings=(*graver, *light[:MOST_INFO]),
         unknown=tuple(_unknown(project, names, kept)),
         snoozed=tuple(snoozed),
-        problems=tuple(_problems(project)),
+        problems=tuple([*_problems(project), *_cut(asked)]),
         paths=asked,
         worst=max((one.level for one in kept), key=LEVELS.index, default=""),
         more=max(0, len(light) - MOST_INFO),
@@ -252,6 +252,14 @@ def _unknown(project: Project, names: dict[str, str], found: Sequence[Finding]) 
         query = "SELECT 1 FROM entry_files WHERE path = ? LIMIT 1"
         if path not in spoken and project.db.execute(query, (now,)).fetchone() is None:
             yield path
+
+
+def _cut(asked: Sequence[str]) -> list[str]:
+    """What is said of a change of more files than are looked at: no gate passes in silence."""
+    most = recall_check.MAX_PATHS
+    if len(asked) <= most:
+        return []
+    return [f"only {most:,} of {len(asked):,} files were looked at: run it again with the others named"]
 
 
 def _problems(project: Project) -> list[str]:

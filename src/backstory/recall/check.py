@@ -29,7 +29,7 @@ PATCH_SHARE, FEW_LINES, HALF_SAID = 0.6, 4, 0.5
 # hand and does not come back); of the failed trial's files; and how long ago it failed.
 ASKED_SHARE, KNOWN_SHARE, KNOWN_SHARE_WITH_PATCH, FILE_SHARE, RECENT = 0.75, 0.5, 0.85, 0.3, 90 * DAY
 # Bounds of the look-ups.
-MAX_PATHS, PER_PATH, MAX_TRIALS, MAX_LINES = 200, 100, 400, 20_000
+MAX_PATHS, PER_PATH, MAX_TRIALS, MAX_LINES = 5_000, 100, 2_000, 20_000
 BEST = 3
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Iterable, Sequence
 
-MAX_PATHS, PER_PATH = 200, 24
+MAX_PATHS, PER_PATH = 5_000, 24
 # A line cut to less than this says nothing.
 _SHORTEST = 40
 # In which order kinds are shown, and what a line begins with. What is not here says nothing about a file to come.

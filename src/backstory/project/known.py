@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Collection
 from hashlib import blake2b
 
 from backstory.config import Config, find, state_dir
@@ -51,6 +52,20 @@ def known() -> list[str]:
         if places is not None and places.root == root:
             found.add(root)
     return sorted(found)[:MOST]
+
+
+def places_of(ids: Collection[str]) -> list[str]:
+    """Every folder that a project with one of these ids was seen in, those that are gone too, sorted."""
+    found = set()
+    for name in _names():
+        try:
+            with open(os.path.join(_folder(), name), encoding="utf-8") as file:
+                told = json.load(file)
+            if told["id"] in ids and isinstance(told["root"], str):
+                found.add(told["root"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return sorted(found)
 
 
 def _folder() -> str:

@@ -1,0 +1,1 @@
+"""What agents did in this project: reading their transcripts, finding in them, and what comes of them."""

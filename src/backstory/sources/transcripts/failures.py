@@ -1,0 +1,59 @@
+"""Which line of a failure's output says what went wrong: the most telling one, not the first."""
+
+from __future__ import annotations
+
+import re
+
+MOST_LINES = 2_000
+LONGEST = 300
+
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
+# What a line looks like that tells, the most telling first.
+_TELLING = tuple(
+    (weight, re.compile(pattern))
+    for weight, pattern in (
+        (10, r"^\s*(?:E\s+)?[A-Za-z_][\w.]*(?:Error|Exception|Failure|Panic|Warning)\b: ?\S"),
+        (10, r"^error(?:\[\w+\])?: \S"),
+        (9, r"\berror TS\d+: "),
+        (9, r"^\S+:\d+(?::\d+)?:? (?:fatal )?error: "),
+        (9, r"^thread '.*' panicked at|^panic: "),
+        (8, r"^(?:FAILED|FAIL) \S+(?:::| - |\s*$)"),
+        (8, r"^\s*AssertionError|^E\s+assert\b|^\s*(?:Expected|expected)\b.*\b(?:received|got|to)\b"),
+        (8, r"^(?:fatal|FATAL|ERROR|Error|error)\b[: ]"),
+        (7, r"^\S*: (?:command not found|No such file or directory|Permission denied|not found)"),
+        (7, r"command not found|No such file or directory|Permission denied|Cannot find module|cannot find"),
+        (6, r"^(?:npm|yarn|pnpm) ERR(?:!|OR)\b.*\S"),
+        (
+            6,
+            r"(?i)\b(?:unresolved|un(?:defined|expected)|invalid|missing|cannot|could not|(?:fail|un)\w+ to)\b",
+        ),
+        (5, r"(?i)\berror\b|\bexception\b|\bfailed\b|\bfailure\b|\bfatal\b"),
+        (3, r"(?i)\bwarn(?:ing)?\b|\bdenied\b|\brefused\b|\btimed? ?out\b"),
+    )
+)
+# Lines that count or close, and tell nothing by themselves.
+_EMPTY = re.compile(
+    r"(?i)^\W*(?:\d+ (?:errors?|failed|failures?|passed|warnings?|problems?)\b[\w ,.]*|exit (?:code|status):? \d+|"
+    r"error|errors|failed|fail|npm err! (?:code|errno|a complete log|syscall).*|make(?:\[\d+\])?: \*\*\*.*|"
+    r"found \d+ errors?.*|process exited.*|command failed.*|traceback \(most recent call last\):?|=+ .* =+|"
+    r"error: could not compile.*|error: aborting due to.*|elifecycle.*|short test summary info)\W*$"
+)
+
+
+def error_line(text: str) -> str:
+    """The most telling line of an output, plain, at most 300 characters; "" when none tells anything."""
+    lines = text.splitlines()
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES // 2], *lines[-MOST_LINES // 2 :]]
+    best, most = "", 0.0
+    for line in lines:
+        plain = _ANSI.sub("", line).strip()
+        if not plain or _EMPTY.match(plain):
+            continue
+        weight = next((weight for weight, pattern in _TELLING if pattern.search(plain[:1_000])), 0)
+        if weight > most:
+            best, most = plain, weight
+    if not best:
+        said = [_ANSI.sub("", line).strip() for line in lines[-50:]]
+        best = next((line for line in reversed(said) if line and not _EMPTY.match(line)), "")
+    return " ".join(best.split())[:LONGEST]

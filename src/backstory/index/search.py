@@ -8,7 +8,7 @@ stage come first. No user text raises, and a query that is like nothing here fin
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
@@ -17,7 +17,7 @@ from backstory.index.anyterm import AnyTerm
 from backstory.index.documents import rowid_range
 from backstory.index.filters import Filter, numbers
 from backstory.index.lifting import Lift
-from backstory.index.snippets import Snippets
+from backstory.index.snippets import Snippets, Texts
 from backstory.index.spelling import closest
 from backstory.index.terms import Query, Term, clean
 from backstory.index.weighing import FIELD_WEIGHTS
@@ -69,12 +69,14 @@ def search(
     params: Sequence[object] = (),
     boost_paths: Sequence[str] = (),
     now: int | None = None,
+    texts: TextsOf | None = None,
 ) -> list[Hit]:
     """The best documents for a text, best first, at most `limit`; none for empty or symbol-only text.
 
     `path` keeps documents of that path or below that folder; `since <= at < until`. `where` is a trusted SQL
     condition over alias `d` (documents) with its `params`. `now` lifts what is recent, `boost_paths` what shares
-    a path or, less, a folder. Ties go by ref.
+    a path or, less, a folder. `texts` gives (body, title, paths) of documents whose text is not kept here, for
+    snippets. Ties go by ref.
     """
     query = terms.parse_query(text)
     if limit < 1 or not query.terms:
@@ -82,17 +84,22 @@ def search(
     kept = filters.made(db, {"source": sources, "kind": kinds}, path, since, until, (where, tuple(params)))
     near = tuple(clean(path) for path in boost_paths)
     with closing(Snippets()) as snippets:
-        return _Search(db, kept, min(limit, MAX_LIMIT), Lift(db, kept, near, now), snippets).run(query)
+        return _Search(db, kept, min(limit, MAX_LIMIT), Lift(db, kept, near, now), snippets, texts).run(query)
 
 
+TextsOf = Callable[[Sequence[int]], Mapping[int, Texts]]
 _Shown = tuple[str, str, str, "int | None", str, str]
 
 
 class _Search:
     """One search: the stages share the connection, the filter and the number of hits wanted."""
 
-    def __init__(self, db: sqlite3.Connection, kept: Filter, limit: int, lift: Lift, snippets: Snippets) -> None:
+    def __init__(
+        self, db: sqlite3.Connection, kept: Filter, limit: int, lift: Lift, snippets: Snippets,
+        texts: TextsOf | None,
+    ) -> None:  # fmt: skip
         self.db, self.kept, self.limit, self.lift, self.snippets = db, kept, limit, lift, snippets
+        self.texts = texts
         self.scale = lift.scale
         self.candidates = max(CANDIDATES, 2 * limit)
         self.hits: dict[int, Hit] = {}
@@ -211,5 +218,8 @@ class _Search:
             FROM documents d JOIN documents_fts f ON f.rowid = d.rowid WHERE d.rowid IN ({numbers(rowids)})"""
         rows = self.db.execute(sql).fetchall()
         words = [word for term in query.terms for word in term.literals]
-        snippets = self.snippets.of({row[0]: (row[6], row[5], row[7]) for row in rows}, " OR ".join(matches), words)
+        told = (
+            self.texts([row[0] for row in rows]) if self.texts else {row[0]: (row[6], row[5], row[7]) for row in rows}
+        )
+        snippets = self.snippets.of(told, " OR ".join(matches), words)
         return {row[0]: (*row[1:6], snippets[row[0]]) for row in rows}

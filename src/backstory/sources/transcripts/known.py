@@ -15,7 +15,7 @@ def module(name: str) -> Module:
     wanted = name.replace("-", "_")
     if wanted not in CLIENTS:
         raise KeyError(name)
-    return import_module(f"backstory.sources.transcripts.{wanted}")  # type: ignore[return-value]
+    return import_module(f"backstory.sources.transcripts.{wanted}")
 
 
 def all_files(env: Mapping[str, str], home: str) -> Iterator[Found]:

@@ -6,6 +6,8 @@ line waits until its end is written; reading again from `done` gives just what c
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from typing import Any
@@ -36,6 +38,8 @@ class LineReader:
         self.began_anew = not fits
         self.done = cursor.offset if fits else 0
         self._feed = restore(cursor.state if fits else b"")
+        # A clock's monotonic seconds after which reading stops, behind a whole record.
+        self.deadline = math.inf
 
     def __iter__(self) -> Iterator[Item]:
         for offset, line, end in raw_lines(self.path, self.done):
@@ -48,11 +52,13 @@ class LineReader:
                 else:
                     yield Lost(offset, None, record or "no object")
             self.done = end
+            if self.deadline < math.inf and time.monotonic() > self.deadline:
+                return
 
     @property
     def cursor(self) -> Cursor:
         """Where to go on."""
-        return Cursor(self.done, self._save(), _stamp(self.path, self.done))
+        return Cursor(self.done, self._save(), head_stamp(self.path, self.done))
 
 
 def raw_lines(path: str, start: int) -> Iterator[tuple[int, bytes | str, int]]:
@@ -100,10 +106,10 @@ def _mended(line: bytes) -> object:
 
 
 def _head(path: str, cursor: Cursor) -> str:
-    return _stamp(path, cursor.offset) if cursor.offset else ""
+    return head_stamp(path, cursor.offset) if cursor.offset else ""
 
 
-def _stamp(path: str, read: int) -> str:
+def head_stamp(path: str, read: int) -> str:
     """A hash of the first bytes that were read; "" when the file is shorter than that by now."""
     with open(path, "rb") as file:
         if file.seek(0, 2) < read:

@@ -1,0 +1,75 @@
+"""The text behind a place in a transcript: read where it stands, cleaned, and given to whoever asked for just that."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from backstory.index.archive import asking
+from backstory.index.filters import numbers
+from backstory.records.secrets import redact
+from backstory.sources.transcripts import known as clients
+from backstory.sources.transcripts import stream
+from backstory.sources.transcripts.contract import Cursor, Found
+from backstory.sources.transcripts.failures import error_line
+from backstory.sources.transcripts.lines import head_stamp
+
+# A passage has no more; what follows in a damaged file is somebody else's.
+MOST_BYTES = 64 << 20
+
+
+def between(found: Found, start: int, until: int) -> Iterator[stream.Item]:
+    """The items of a transcript from one place to another, both included; none when it is gone."""
+    try:
+        cursor = Cursor(start, b"", head_stamp(found.path, start)) if start and not found.part else Cursor()
+        for item in clients.open_reader(found, cursor):
+            if item.offset > until:
+                return
+            if item.offset >= start:
+                yield item
+    except OSError:
+        return
+
+
+def lines_of(items: Iterator[stream.Item]) -> Iterator[tuple[str, str]]:
+    """(who, text) of what can be quoted: the person, the agent, a command, what failed. Redacted."""
+    for item in items:
+        who, text = _quoted(item)
+        if text:
+            yield who, redact(text).text
+
+
+def _quoted(item: stream.Item) -> tuple[str, str]:
+    if isinstance(item, stream.UserText):
+        return "person", item.text
+    if isinstance(item, stream.AssistantText):
+        return "agent", item.text
+    if isinstance(item, stream.Call):
+        return "command" if item.command else "tool", item.command or " ".join((item.tool, *item.paths, item.words))
+    if isinstance(item, stream.Result) and item.outcome == stream.ERROR:
+        return "error", error_line(item.text)
+    if isinstance(item, stream.Rejection):
+        return "refused", item.reason
+    return "", ""
+
+
+def snippets_from(db: sqlite3.Connection, documents: Sequence[int]) -> dict[int, tuple[str, str, str]]:
+    """(text, title, paths) of passages, as `index.search` wants them: read from the transcripts."""
+    sql = f"""SELECT p.document, p.offset, p.until, d.title, t.client, t.path, t.part
+        FROM passages p JOIN documents d ON d.rowid = p.document JOIN transcripts t ON t.transcript = p.session
+        WHERE p.document IN ({numbers(documents)})"""
+    found = {}
+    for document, start, until, title, client, path, part in db.execute(sql).fetchall():
+        text = ""
+        if os.path.exists(path):
+            items = between(Found(client, path, part), start, until)
+            text = "\n".join(piece for _, piece in lines_of(items))
+        paths = db.execute("SELECT path FROM document_paths WHERE document = ?", (document,)).fetchall()
+        found[document] = (text, title, "\n".join(row[0] for row in paths))
+    return found
+
+
+def found_of(session: asking.Session) -> Found:
+    """Where a session's transcript is."""
+    return Found(session.client, session.path, session.part)

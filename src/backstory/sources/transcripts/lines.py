@@ -22,6 +22,7 @@ LONGEST = 16 << 20
 _TOO_LONG = f"a line of more than {LONGEST >> 20} MB"
 _PIECE = 1 << 20
 _HEAD = 1_024
+_NO_JSON = object()
 _CONTROLS = {number: " " for number in range(32)}
 
 Record = dict[str, Any]
@@ -91,7 +92,8 @@ def decoded(line: bytes) -> Record | str | None:
         found = msgspec.json.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         found = _mended(line)
-    return found if isinstance(found, dict | str) else None
+        return found if isinstance(found, dict) else "no JSON" if found is _NO_JSON else None
+    return found if isinstance(found, dict) else None
 
 
 def _mended(line: bytes) -> object:
@@ -99,10 +101,9 @@ def _mended(line: bytes) -> object:
 
     text = line.decode("utf-8", "replace").translate(_CONTROLS)
     try:
-        found = json.loads(text, parse_constant=lambda _: None)
+        return json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
-        return "no JSON"
-    return found if isinstance(found, dict) else None
+        return _NO_JSON
 
 
 def _head(path: str, cursor: Cursor) -> str:

@@ -23,6 +23,7 @@ from backstory.sources.transcripts.contract import Cursor, Found, Reader
 from backstory.sources.transcripts.fields import Record, filled, first, instant, number, record, records, text
 from backstory.sources.transcripts.lines import Feed, LineReader
 from backstory.sources.transcripts.places import vscode_users, workspace_folder
+from backstory.sources.transcripts.speaking import spoken
 from backstory.sources.transcripts.stream import (
     ERROR,
     OK,
@@ -39,7 +40,6 @@ from backstory.sources.transcripts.stream import (
     Spent,
     Thinking,
     Unknown,
-    UserText,
 )  # fmt: skip
 
 CLIENT = "copilot"
@@ -198,7 +198,7 @@ def _user(offset: int, at: int | None, key: str, data: Record) -> Iterator[Item]
     if source not in ("", "user"):
         yield Injected(offset, at, typed, "instructions" if source.startswith("skill") else "other")
         return
-    yield UserText(offset, at, typed, key)
+    yield from spoken(offset, at, typed, key)
     if typed and typed in sent and sent.strip() != typed.strip():
         yield Injected(offset, at, sent.replace(typed, "", 1).strip(), "reminder")
 

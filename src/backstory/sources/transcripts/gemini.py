@@ -24,6 +24,7 @@ from backstory.sources.transcripts.calls import called, does_what
 from backstory.sources.transcripts.contract import Cursor, Found, Reader
 from backstory.sources.transcripts.fields import Record, filled, first, instant, number, record, records, said, text
 from backstory.sources.transcripts.lines import Feed, LineReader, decoded, raw_lines
+from backstory.sources.transcripts.speaking import spoken
 from backstory.sources.transcripts.stream import (
     ERROR,
     OK,
@@ -40,7 +41,6 @@ from backstory.sources.transcripts.stream import (
     Spent,
     Thinking,
     Unknown,
-    UserText,
 )  # fmt: skip
 from backstory.sources.transcripts.whole import Broken, WholeReader, parsed, stamp_of
 
@@ -251,10 +251,10 @@ class _Messages:
         elif _CONTEXT.match(content):
             yield Injected(offset, at, content, "environment")
         elif added := _FILES.search(content):
-            yield UserText(offset, at, content[: added.start()], key)
+            yield from spoken(offset, at, content[: added.start()], key)
             yield Injected(offset, at, added[1], "ide")
         else:
-            yield UserText(offset, at, content, key)
+            yield from spoken(offset, at, content, key)
 
     def _answer(self, offset: int, at: int | None, key: str, content: str, message: Record) -> Iterator[Item]:
         model = text(message.get("model"))

@@ -21,6 +21,7 @@ from backstory.sources.transcripts.calls import called
 from backstory.sources.transcripts.contract import Cursor, Found, Reader
 from backstory.sources.transcripts.databases import columns, opened
 from backstory.sources.transcripts.fields import Record, exit_code, filled, first, instant, number, record, text
+from backstory.sources.transcripts.speaking import spoken
 from backstory.sources.transcripts.stream import (
     ERROR,
     OK,
@@ -37,7 +38,6 @@ from backstory.sources.transcripts.stream import (
     Spent,
     Thinking,
     Unknown,
-    UserText,
 )  # fmt: skip
 from backstory.sources.transcripts.whole import LARGEST, Broken, WholeReader, from_bytes, parsed, stamp_of
 
@@ -288,13 +288,15 @@ def _part(offset: int, at: int | None, message: Record, part: Record, child: boo
 
 def _text(offset: int, at: int | None, message: Record, part: Record, child: bool) -> Iterator[Item]:
     content, role = text(part.get("text")), text(message.get("role"))
-    if part.get("synthetic") is True or part.get("ignored") is True or _REMINDER.match(content):
+    if part.get("synthetic") is True or part.get("ignored") is True:
         yield Injected(offset, at, content, "reminder" if _REMINDER.match(content) else "other")
     elif role == "assistant":
         yield Compaction(offset, at, content) if message.get("summary") is True else AssistantText(offset, at, content)
     elif role == "user":
-        key = text(message.get("id"))
-        yield Injected(offset, at, content, "agent") if child else UserText(offset, at, content, key)
+        if child:
+            yield Injected(offset, at, content, "agent")
+        else:
+            yield from spoken(offset, at, content, text(message.get("id")))
     else:
         yield Injected(offset, at, content, "other")
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-_SEARCH = re.compile(r"(?:<{5,}|-{5,}) ?SEARCH>?\s*")
+BEGINS = re.compile(r"(?:<{5,}|-{5,}) ?SEARCH>?\s*")
 _MIDDLE = re.compile(r"={5,}\s*")
-_REPLACE = re.compile(r"(?:>{5,}|\+{5,}) ?REPLACE<?\s*")
+ENDS = re.compile(r"(?:>{5,}|\+{5,}) ?REPLACE<?\s*")
 _HEAD = re.compile(r":(?:start|end)_line: ?\d+\s*|-{5,}\s*")
 _FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+?)\s*$")
 
@@ -41,7 +41,7 @@ def blocks(lines: list[str]) -> Iterator[Block]:
     new: list[str] | None = None
     at = 0
     for index, line in enumerate(lines):
-        if _SEARCH.fullmatch(line):
+        if BEGINS.fullmatch(line):
             old, new, at = [], None, index
         elif old is not None and new is None:
             if _MIDDLE.fullmatch(line):
@@ -49,7 +49,7 @@ def blocks(lines: list[str]) -> Iterator[Block]:
             elif old or not _HEAD.fullmatch(line):
                 old.append(line)
         elif old is not None and new is not None:
-            if _REPLACE.fullmatch(line):
+            if ENDS.fullmatch(line):
                 yield Block(at, "\n".join(old), "\n".join(new))
                 old = new = None
             else:

@@ -36,6 +36,6 @@ def workspace_folder(storage: str) -> str:
         return ""
 
 
-def extension_tasks(user: str, extension: str) -> Iterator[str]:
-    """The `tasks/<id>` folders of an extension."""
-    yield from sorted(glob.glob(os.path.join(glob.escape(user), "globalStorage", extension, "tasks", "*")))
+def extension_tasks(top: str) -> Iterator[str]:
+    """The `tasks/<id>` folders below the folder that an extension keeps."""
+    yield from sorted(glob.glob(os.path.join(glob.escape(top), "tasks", "*")))

@@ -73,6 +73,8 @@ class _Reading:
         self.is_agent = is_agent
         self.seen: dict[bytes, None] = {}
         self.state = _State()
+        # The facts of the record before as they stand there: most records repeat them.
+        self.raw: tuple[object, ...] = ()
 
     def restore(self, state: bytes) -> Feed:
         try:
@@ -122,6 +124,9 @@ class _Reading:
         model = message.get("model") if isinstance(message, dict) else ""
         told = (get("sessionId"), get("cwd"), get("gitBranch"), get("version"), model, get("agentId"),
                 get("attributionAgent"), get("forkedFrom"))  # fmt: skip
+        if told == self.raw:
+            return
+        self.raw = told
         before = self.state.facts
         now = tuple(_fact(value) for value in told)
         if now[4] == "<synthetic>":

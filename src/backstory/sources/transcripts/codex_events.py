@@ -155,6 +155,7 @@ _ITEMS: dict[str, Tell] = {
     "filechange": _patch,
     "mcptoolcall": _mcp,
     "websearch": _search,
+    "extension": _search,
     "imageview": _image,
 }
 _EVENTS: dict[str, Tell] = {

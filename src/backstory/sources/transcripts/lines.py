@@ -2,6 +2,8 @@
 
 Promise: memory stays bounded whatever the file holds; a line that cannot be read costs itself and is told; the last
 line waits until its end is written; reading again from `done` gives just what came since.
+
+A file that somebody printed prettily is no lines; it is read as a whole (`printed.py`), and offsets count records.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from backstory.sources.transcripts import printed
 from backstory.sources.transcripts.contract import Cursor
 from backstory.sources.transcripts.stream import Item, Lost
 
@@ -34,8 +37,9 @@ class LineReader:
 
     def __init__(self, path: str, cursor: Cursor, restore: Callable[[bytes], Feed], save: Callable[[], bytes]) -> None:
         self.path, self._save = path, save
-        self._head = _head(path, cursor)
-        fits = cursor.offset == 0 or self._head == cursor.stamp
+        self._printed = cursor.stamp if printed.is_stamp(cursor.stamp) else ""
+        self._is_read = bool(self._printed) and self._printed == printed.stamp(path)
+        fits = self._is_read if self._printed else cursor.offset == 0 or head_stamp(path, cursor.offset) == cursor.stamp
         self.began_anew = not fits
         self.done = cursor.offset if fits else 0
         self._feed = restore(cursor.state if fits else b"")
@@ -43,6 +47,15 @@ class LineReader:
         self.deadline = math.inf
 
     def __iter__(self) -> Iterator[Item]:
+        if self._is_read:
+            return
+        stamp, self._printed = printed.stamp(self.path), ""
+        whole = printed.records(self.path) if self.done == 0 else None
+        if whole is not None:
+            for number, each in enumerate(whole):
+                yield from self._feed(number, each)
+            self._printed, self._is_read = stamp, True
+            return
         for offset, line, end in raw_lines(self.path, self.done):
             if isinstance(line, str):
                 yield Lost(offset, None, line)
@@ -59,6 +72,8 @@ class LineReader:
     @property
     def cursor(self) -> Cursor:
         """Where to go on."""
+        if self._printed:
+            return Cursor(stamp=self._printed)
         return Cursor(self.done, self._save(), head_stamp(self.path, self.done))
 
 
@@ -106,15 +121,13 @@ def _mended(line: bytes) -> object:
         return _NO_JSON
 
 
-def _head(path: str, cursor: Cursor) -> str:
-    return head_stamp(path, cursor.offset) if cursor.offset else ""
-
-
 def head_stamp(path: str, read: int) -> str:
-    """A hash of the first bytes that were read; "" when the file is shorter than that by now."""
+    """A hash of the first and the last bytes that were read; "shorter" when the file is shorter than that by now."""
     with open(path, "rb") as file:
         if file.seek(0, 2) < read:
             return "shorter"
         file.seek(0)
-        head = file.read(min(read, _HEAD))
-    return f"{min(read, _HEAD)}:{blake2b(head, digest_size=8).hexdigest()}"
+        ends = file.read(min(read, _HEAD))
+        file.seek(max(0, read - _HEAD))
+        ends += file.read(min(read, _HEAD))
+    return f"{min(read, _HEAD)}:{blake2b(ends, digest_size=8).hexdigest()}"

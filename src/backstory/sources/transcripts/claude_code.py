@@ -66,6 +66,7 @@ class _State(msgspec.Struct):
     tools: dict[str, str] = {}
     spent: dict[str, tuple[int, int, int]] = {}
     folded: bool = False
+    stopped: bool = False
 
 
 class _Reading:
@@ -187,7 +188,9 @@ class _Reading:
         if not said.strip():
             return
         if is_stop(said):
-            yield Interrupt(offset, at)
+            if not self.state.stopped:
+                yield Interrupt(offset, at)
+            self.state.stopped = False
             return
         by_agent = self.is_agent or record.get("isSidechain") is True
         nobody = record.get("isMeta") is True or record.get("isVisibleInTranscriptOnly") is True
@@ -203,13 +206,16 @@ class _Reading:
         call, said, more = text(block.get("tool_use_id")), as_text(block.get("content")), record.get("toolUseResult")
         how, number = outcome(self.state.tools.get(call, ""), block.get("is_error"), said, more)
         if is_stop(said):
+            # The client says so again in a record of its own.
             yield Interrupt(offset, at, call)
+            self.state.stopped = True
         elif rejected := refusal(offset, at, call, said, record.get("toolDenialKind")):
             yield rejected
         yield Result(offset, at, call, how, said, number)
         self.state.tools.pop(call, None)
 
     def _assistant(self, offset: int, at: int | None, record: Record, message: Record) -> Iterator[Item]:
+        self.state.stopped = False
         content = message.get("content", record.get("content", record.get("text")))
         by_client = record.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>"
         if isinstance(content, str):

@@ -48,8 +48,8 @@ _WORDS = ("pattern", "url", "query", "description", "prompt", "skill", "plan")
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,10})(?=\s|$)")
 # How a result begins where neither a flag nor a structured result says that the tool did its work.
 _DONE = re.compile(
-    r"The file .{1,4096} has been (?:updated|created)|File created successfully|Todos have been modified success"
-    r"|Applied \d+ edits? to |Updated cell |Inserted cell |Deleted cell |\s*1[\u2192\t]"
+    r"The file .{1,4096} has been (?:updated|created)|File (?:created|written|edited) successfully|Todos have been modified success"
+    r"|Applied \d+ edits? to |Updated cell |Inserted cell |Deleted cell |\s*\d{1,7}[\u2192\t]|Web search results for query: "
 )
 _REFUSED = (
     "The user doesn't want to proceed with this tool use",
@@ -58,6 +58,8 @@ _REFUSED = (
     "User chose to stay in plan mode",
 )
 _SAID = re.compile(r"the user said:\s*", re.IGNORECASE)
+# The client's own words in the place of a reason, when a person wants to talk about its questions first.
+_NO_REASON = "The user wants to clarify these questions."
 _STOPPED = "[Request interrupted by user"
 
 
@@ -117,7 +119,7 @@ def refusal(offset: int, at: int | None, call: str, said: str, kind: object) -> 
         return None
     reason = _SAID.split(said, maxsplit=1)[1:]
     note = reason[0].split("\n\nNote: The user's next message may contain a correction", 1)[0] if reason else ""
-    return Rejection(offset, at, call, note.strip())
+    return Rejection(offset, at, call, "" if note.startswith(_NO_REASON) else note.strip())
 
 
 def is_stop(said: str) -> bool:

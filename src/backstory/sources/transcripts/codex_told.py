@@ -82,8 +82,6 @@ class Told:
     def user(self, offset: int, at: int | None, said: str, key: str, source: int, by: Record) -> Iterator[Item]:
         """A text in the user's place; `by` is what the client says of where it came from."""
         for item in spoken(offset, at, said, key):
-            if not isinstance(item, UserText | Injected):
-                continue
             if isinstance(item, Injected):
                 yield from self._folder(offset, at, item.text)
                 yield from self.once(item, source)

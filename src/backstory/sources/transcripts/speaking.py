@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from backstory.sources.transcripts.stream import Injected, Item, UserText
+from backstory.sources.transcripts.stream import Injected, UserText
 
 # Our own block; whatever carries it came from us, however it got there.
 OURS = "<project-memory"
@@ -42,6 +42,8 @@ _BEGINNINGS = (
     ("UserPromptSubmit operation blocked by hook", "hook"),
     ("[SYSTEM NOTIFICATION", "reminder"),
     ("Another Claude session sent a message", "agent"),
+    ("Read the output file to retrieve the result:", "agent"),
+    ("Full transcript available at:", "agent"),
     ("# AGENTS.md instructions", "instructions"),
     ("# Context from my IDE setup:", "ide"),
     ("Base directory for this skill:", "instructions"),
@@ -51,20 +53,22 @@ _BEGINNINGS = (
 _REQUEST = "## My request for Codex:"
 
 
-def spoken(offset: int, at: int | None, said: str, key: str) -> Iterator[Item]:
+def spoken(offset: int, at: int | None, said: str, key: str) -> Iterator[UserText | Injected]:
     """The parts of a text in the user's place: theirs as `UserText`, what was put there as `Injected`."""
-    begins = said.lstrip()
-    for beginning, origin in _BEGINNINGS:
-        if begins.startswith(beginning):
-            told, request = _ide_request(said) if origin == "ide" else (said, "")
-            yield Injected(offset, at, told, _ours(told, origin))
-            said = request
-            break
-    for part, origin in parts(said):
-        if origin or OURS in part:
-            yield Injected(offset, at, part, _ours(part, origin))
-        else:
-            yield UserText(offset, at, part, key)
+    for part, tagged in parts(said):
+        origin = tagged or _beginning(part)
+        request = part.find(_REQUEST) + len(_REQUEST) if origin == "ide" and _REQUEST in part else 0
+        if request:
+            yield Injected(offset, at, part[:request], "ide")
+        own = part[request:].strip()
+        if OURS in own or (origin and not request):
+            yield Injected(offset, at, own, "hook" if OURS in own else origin)
+        elif own:
+            yield UserText(offset, at, own, key)
+
+
+def _beginning(part: str) -> str:
+    return next((origin for beginning, origin in _BEGINNINGS if part.startswith(beginning)), "")
 
 
 def parts(said: str) -> Iterator[tuple[str, str]]:
@@ -85,12 +89,3 @@ def parts(said: str) -> Iterator[tuple[str, str]]:
     rest = said[begun:].strip()
     if rest:
         yield rest, ""
-
-
-def _ours(part: str, origin: str) -> str:
-    return "hook" if OURS in part else origin or "other"
-
-
-def _ide_request(said: str) -> tuple[str, str]:
-    head, mark, request = said.partition(_REQUEST)
-    return head + mark, request

@@ -49,14 +49,18 @@ class Outcome(msgspec.Struct, frozen=True):
     calls: tuple[str, ...] = ()
 
 
-def record(project: Project, by: By, kind: str, fields: dict[str, Any], *, cwd: str = "") -> Outcome:
+def record(
+    project: Project, by: By, kind: str, fields: dict[str, Any], *, cwd: str = "", detector: str = ""
+) -> Outcome:  # fmt: skip
     """Write an entry of `kind`. `fields` are the kind's own and the common ones, files as `path[:lines|#symbol]`.
 
-    `cwd` is the folder that relative paths are taken from. `BackstoryError` when it is refused.
+    `cwd` is the folder that relative paths are taken from. `detector` is for capture alone: what found it.
+    `BackstoryError` when it is refused.
     """
     clean, redacted = validation.prepare(project, kind, fields, cwd)
     _refuse_pin(by, clean)
     clean |= {"kind": kind, "by": msgspec.to_builtins(by), "id": new_id(project.now), "at": format_instant(project.now)}
+    clean |= {"detector": detector} if detector and by.kind == HOOK else {}
     entry = _typed(clean)
     refuse_rejected(project, entry)
     known = withdrawn(project, entry)

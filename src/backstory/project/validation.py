@@ -21,7 +21,7 @@ from backstory.sources.git.objects import resolve
 WITHHELD = "[withheld: the redaction of secrets failed]"
 # Set by the gateway alone.
 NOT_FROM_OUTSIDE = frozenset(
-    ("id", "v", "kind", "at", "by", "h", "prev", "shard", "branch", "origin", "held", "redacted")
+    ("id", "v", "kind", "at", "by", "h", "prev", "shard", "branch", "origin", "held", "redacted", "detector")
 )
 _LIST_LIMIT, _ITEM_LIMIT, _FILES_LIMIT = 50, 1_000, 100
 _WORD_LIMITS = {"path": 4_096, "issue": 200, "ticket": 300, "commit": 64, "scope": 1_000, "name": 200, "command": 4_000}

@@ -16,6 +16,11 @@ LINE_LIMIT = 64 * 1024
 VERSION = 1
 
 PERSON, AGENT, HOOK, IMPORT = "person", "agent", "hook", "import"
+# The name of the writer that reads transcripts; it writes as a hook.
+CAPTURE = "capture"
+# Detectors of capture that look at structure alone, right so often that what they find counts by itself
+# (docs/capture.md has the figures). What the others find is proposed.
+BY_ITSELF = frozenset({"red-edit-green", "reverted-edit", "git-undo", "rejection", "repeated-fix"})
 WRITERS = (PERSON, AGENT, HOOK, IMPORT)
 
 
@@ -87,6 +92,8 @@ class Entry(Event, frozen=True, kw_only=True, omit_defaults=True):
     decay_days: int | None = None
     revisit_when: str = ""
     evidence: tuple[str, ...] = ()
+    # Of an entry that capture wrote: which of its detectors found it.
+    detector: str = ""
     # Why the gateway held the entry back for a person (it reads like an instruction, resembles a rejected value ...).
     held: str = ""
     redacted: bool = False

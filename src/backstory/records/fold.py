@@ -8,7 +8,8 @@ from `by.kind` of each event, because a log can be merged from anywhere:
 |---|---|---|---|---|---|---|
 | person | confirmed | confirms | yes | yes | yes | yes |
 | agent | active | counts once per session | what no person confirmed, else contests | no | yes | likewise |
-| hook, import | proposed | counts once per session | no | no | no | when approved |
+| hook, import | proposed | counts once per session | no | no | capture, of what no person confirmed | when approved |
+| capture, by structure alone | active | | | | | |
 
 An operation that is only in the journal does not move an entry of this tree, except reject, lift and redact.
 What was computed from a source that we only read (`Given`) begins where that source puts it; then the same rules hold.
@@ -21,7 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import msgspec
 
 from backstory.records import operations as ops
-from backstory.records.event import AGENT, PERSON, Entry
+from backstory.records.event import AGENT, BY_ITSELF, CAPTURE, HOOK, PERSON, Entry
 from backstory.records.times import parse_instant
 
 EVERYWHERE = (ops.Reject, ops.Lift, ops.Redact)
@@ -129,6 +130,8 @@ class _Own:
         self.entry, self.key, self.in_tree = held.entry, held.key, held.in_tree
         writer = self.entry.by.kind
         self.level = {PERSON: "confirmed", AGENT: "active"}.get(writer, "proposed")
+        if writer == HOOK and self.entry.by.name == CAPTURE and self.entry.detector in BY_ITSELF:
+            self.level = "active"
         if self.entry.held and writer != PERSON:
             self.level = "proposed"
         self.confirmed_at = 0
@@ -176,9 +179,13 @@ class _Own:
             self.settle(op)
         elif isinstance(op, ops.Retire) and (person or agent):
             self.retire(op, person)
-        elif isinstance(op, ops.Contest) and (person or agent):
+        elif isinstance(op, ops.Contest) and (person or agent or self._doubted_by_capture(op)):
             self.contested = True
             self.contested_with |= {op.against} - {""}
+
+    def _doubted_by_capture(self, op: ops.Operation) -> bool:
+        """What a person said in a later session counts against what no person confirmed."""
+        return op.by.kind == HOOK and op.by.name == CAPTURE and self.level != "confirmed"
 
     def retire(self, op: ops.Retire, person: bool) -> None:
         """An agent may retire what no person confirmed; otherwise its word puts the entry in doubt."""

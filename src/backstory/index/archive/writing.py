@@ -112,7 +112,7 @@ def add_passage(
 ) -> None:  # fmt: skip
     """Make a piece of a turn findable. `found` is its ref, its client, its time and its title."""
     ref, kind, at, title = found
-    rowid = next_rowid(db, "session")
+    rowid = max(next_rowid(db, "session"), _last_forgotten(db) + 1)
     asked, rest = clean(words.asked), clean(words.rest)
     paths = list(dict.fromkeys(map(clean, words.paths)))[:MOST_PATHS]
     text = "\n".join(paths)
@@ -131,9 +131,19 @@ def add_passage(
     )
 
 
+def _last_forgotten(db: sqlite3.Connection) -> int:
+    """The highest number of a document that was taken out: its words are still there, so no other may have it."""
+    row = db.execute("SELECT value FROM archive_meta WHERE key = 'last_forgotten'").fetchone()
+    return int(row[0]) if row else 0
+
+
 def forget(db: sqlite3.Connection, transcripts: Iterable[int]) -> None:
     """Take all out that came from these transcripts. Their words stay in full text, found by nobody, until `gc`."""
     for number in transcripts:
+        last = db.execute("SELECT max(document) FROM passages WHERE session = ?", (number,)).fetchone()[0] or 0
+        if last:
+            values = (str(max(last, _last_forgotten(db))),)
+            db.execute("INSERT OR REPLACE INTO archive_meta VALUES ('last_forgotten', ?)", values)
         db.execute(
             "DELETE FROM document_paths WHERE document IN (SELECT document FROM passages WHERE session = ?)", (number,)
         )
@@ -142,7 +152,6 @@ def forget(db: sqlite3.Connection, transcripts: Iterable[int]) -> None:
             db.execute(f"DELETE FROM {table} WHERE session = ?", (number,))
         empty = "ours = 0, offset = 0, state = x'', head = '', going = x''"
         db.execute(f"UPDATE transcripts SET {empty} WHERE transcript = ?", (number,))
-        db.execute("INSERT OR REPLACE INTO archive_meta VALUES ('dead_words', '1')")
 
 
 def drop_places(db: sqlite3.Connection, transcripts: Iterable[int]) -> None:

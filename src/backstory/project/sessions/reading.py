@@ -19,6 +19,7 @@ from backstory.index.archive import store, writing
 from backstory.project import known
 from backstory.project.sessions.owning import Owner
 from backstory.project.sessions.taking import Going, Taker
+from backstory.records.secrets import redact
 from backstory.sources.transcripts import known as clients
 from backstory.sources.transcripts.contract import Cursor, Found
 from backstory.sources.transcripts.stream import Facts
@@ -44,6 +45,12 @@ class Report(msgspec.Struct):
     stopped: str = ""
     # Numbers of the sessions that have something new.
     changed: list[int] = []
+
+
+class Switched(msgspec.Struct, frozen=True):
+    """Whether transcripts are read for this project from now on."""
+
+    on: bool
 
 
 def archive_path(config: Config) -> str:
@@ -185,7 +192,7 @@ class _Reading:
             done = not hasattr(reader, "deadline") or time.monotonic() <= self.deadline
             self._keep(msgspec.structs.replace(
                 place, stamp=stamp if done else "", size=size, ours=going.ours, offset=cursor.offset,
-                state=cursor.state, head=cursor.stamp, going=state,
+                state=_without_secrets(cursor.state), head=cursor.stamp, going=state,
             ))  # fmt: skip
             db.execute("COMMIT")
         except BaseException:
@@ -202,6 +209,11 @@ class _Reading:
     def _keep(self, place: writing.Place) -> None:
         number = writing.keep_place(self.db, place)
         self.places[place.path, place.part] = msgspec.structs.replace(place, transcript=number)
+
+
+def _without_secrets(state: bytes) -> bytes:
+    """What a reader remembers, unless it holds a secret: then it has to find out again."""
+    return b"" if redact(state.decode("utf-8", "replace")).kinds else state
 
 
 def _going(place: writing.Place) -> Going | None:

@@ -67,8 +67,9 @@ class Going(msgspec.Struct, array_like=True):
 class _Turn:
     """What was read of the present turn and is not written yet."""
 
-    def __init__(self, offset: int) -> None:
-        self.offset = self.until = offset
+    def __init__(self) -> None:
+        # Where it begins and where the last of it does; -1 while there is nothing.
+        self.offset = self.until = -1
         self.at: int | None = None
         self.asked: list[str] = []
         self.rest: list[str] = []
@@ -84,7 +85,7 @@ class Taker:
     def __init__(self, db: sqlite3.Connection, owner: Owner, place: writing.Place, going: Going) -> None:
         self.db, self.owner, self.place, self.going = db, owner, place, going
         self.session = place.transcript
-        self.now = _Turn(place.offset)
+        self.now = _Turn()
         self.folder = going.facts.cwd
         self.here = owner.owns(self.folder)
         self._handlers = {
@@ -116,7 +117,7 @@ class Taker:
         return msgspec.json.encode(self.going)
 
     def _facts(self, item: stream.Facts) -> None:
-        self.going.facts = stream.merged(self.going.facts, item)
+        self.going.facts = _plain(stream.merged(self.going.facts, item))
         if item.cwd and item.cwd != self.folder:
             self.folder = item.cwd
             here = self.owner.owns(item.cwd)
@@ -193,17 +194,17 @@ class Taker:
             return
         self._own(item)
         self._begin_if_none(item)
-        self.now.until = item.offset
+        self._seen(item)
         if pending is None:
             self._edited(inside, item)
         else:
-            pending.edits = (*pending.edits, inside)
+            pending.edits = (*pending.edits, redact(inside).text)
 
     def _result(self, item: stream.Result) -> None:
         pending = self.going.pending.pop(item.call, None)
         if pending is None or self.going.copied:
             return
-        self.now.until = max(self.now.until, item.offset)
+        self._seen(item)
         failed = item.outcome == stream.ERROR
         if pending.does == stream.SHELL:
             failed = is_failure(pending.command, item.outcome, item.code)
@@ -288,7 +289,8 @@ class Taker:
             {"session": self.session, "number": going.number, "offset": item.offset, "until": item.offset,
              "at": item.at, "asked": "", "said": "", "calls": 0, "failed": 0, "edits": 0},
         )  # fmt: skip
-        self.now = _Turn(item.offset)
+        self.now = _Turn()
+        self._seen(item)
 
     def _outside(self) -> None:
         """Somebody spoke about another project: what follows is no part of the turn before."""
@@ -299,13 +301,18 @@ class Taker:
         turn = self.now
         if turn.at is None:
             turn.at = item.at
-        turn.until = max(turn.until, item.offset)
+        self._seen(item)
         if text:
             turn.rest.append(text)
             turn.size += len(text)
         if turn.size > PASSAGE:
             self._flush()
-            self.now.offset = self.now.until = item.offset
+
+    def _seen(self, item: stream.Item) -> None:
+        """A place in the transcript that belongs to the present turn."""
+        if self.now.offset < 0:
+            self.now.offset = item.offset
+        self.now.until = max(self.now.until, item.offset)
 
     def _flush(self) -> None:
         """Write what was gathered of the present turn as a passage, and count it."""
@@ -314,7 +321,7 @@ class Taker:
             return
         if turn.asked or turn.rest or turn.paths:
             going.piece += 1
-            reference = f"{self.id}:{going.number}" + (f".{going.piece}" if going.piece > 1 else "")
+            reference = f"{self.session}:{going.number}" + (f".{going.piece}" if going.piece > 1 else "")
             row = self.db.execute("SELECT asked FROM turns WHERE turn = ?", (going.turn,)).fetchone()
             title = row[0] or going.title or "(nobody asked)"
             writing.add_passage(
@@ -327,7 +334,7 @@ class Taker:
             " said = coalesce(nullif(?, ''), said), at = coalesce(at, ?) WHERE turn = ?",
             (turn.until, turn.calls, turn.failed, turn.edits, one_line(turn.said[-SAID:], SAID), turn.at, going.turn),
         )
-        self.now = _Turn(turn.until)
+        self.now = _Turn()
 
     @property
     def id(self) -> str:
@@ -347,6 +354,12 @@ class Taker:
             "calls": going.calls, "failed": going.failed, "edits": going.edits, "outcome": going.outcome,
             "lost": going.lost, "unknown": going.unknown,
         })  # fmt: skip
+
+
+def _plain(facts: stream.Facts) -> stream.Facts:
+    """The facts without secrets: they are kept between two readings."""
+    told = {name: redact(value).text for name in stream.Facts.__struct_fields__[2:] if (value := getattr(facts, name))}
+    return msgspec.structs.replace(facts, **told)
 
 
 def _key(text: str) -> int:

@@ -29,6 +29,7 @@ _REDIRECT = re.compile(r"\s*(?:\d?>&\d|&>>?\s*\S+|\d?>>?\s*(?:/dev/null|&\d))")
 _DURATION = re.compile(r"^-?-?\w*[=\d.]+[smhd]?$")
 _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*\"""")
 _SPACE = re.compile(r"\s+")
+_STOPS = re.compile(r"\\.|['\"`;\n]|&&|\|\|?", re.DOTALL)
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n.*?^\s*\1\s*$", re.DOTALL | re.MULTILINE)
 
 
@@ -94,24 +95,19 @@ def _pipeline(step: str) -> list[str]:
 
 
 def _cut(text: str, marks: tuple[str, ...]) -> list[str]:
-    parts, start, at, quote = [], 0, 0, ""
-    while at < len(text):
-        letter = text[at]
-        if letter == "\\" and quote != "'":
-            at += 2
+    parts, start, quote = [], 0, ""
+    for found in _STOPS.finditer(text):
+        stop = found[0]
+        if stop[0] == "\\" and quote != "'":
             continue
         if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"`":
-            quote = letter
-        else:
-            mark = next((mark for mark in marks if text.startswith(mark, at)), "")
-            if mark:
-                parts.append(text[start:at])
-                at += len(mark)
-                start = at
-                continue
-        at += 1
+            # In single quotes a backslash is a letter: the quote behind it closes.
+            quote = "" if stop[-1] == quote else quote
+        elif stop in "'\"`":
+            quote = stop
+        elif stop in marks:
+            parts.append(text[start : found.start()])
+            start = found.end()
     return [*parts, text[start:]]
 
 

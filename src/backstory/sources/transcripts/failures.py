@@ -57,3 +57,31 @@ def error_line(text: str) -> str:
         said = [_ANSI.sub("", line).strip() for line in lines[-50:]]
         best = next((line for line in reversed(said) if line and not _EMPTY.match(line)), "")
     return " ".join(best.split())[:LONGEST]
+
+
+# What runners print when they have counted: `3 failed, 2 passed in 0.1s`, `Tests: 1 failed`, `test result: ok.`
+_COUNTED = re.compile(
+    r"^(?:=+ )?(?P<pytest>\d+ (?:failed|passed|errors?)\b[\w ,]* in [\d.]+ ?s\b)"
+    r"|^\s*Tests?:?\s+(?P<jest>\d+ (?:failed|passed)\b.*)$"
+    r"|^test result: (?P<cargo>ok|FAILED)\."
+    r"|^(?P<unittest>OK(?: \(.*\))?|FAILED \((?:failures|errors)=.*\))\s*$"
+    r"|^\s*(?P<mocha>\d+ (?:failing|passing)\b)"
+    r"|^(?P<tsc>Found \d+ errors?\b|\S+\(\d+,\d+\): error TS\d+: |\S+:\d+:\d+ - error TS\d+: )"
+    r"|^(?P<checker>Success: no issues found|Found \d+ errors? in |All checks passed!)"
+    r"|^(?P<go>(?:FAIL|ok  )\t\S+)",
+    re.MULTILINE,
+)
+_BAD_COUNT = re.compile(r"(?i)\b[1-9]\d* (?:failed|failing|errors?)\b|FAIL|: error TS")
+
+
+def verdict(text: str) -> str:
+    """ "failed" or "ok" where a runner of tests or checks counted what it found, "" where nothing did.
+
+    For outputs whose exit code is that of a filter (`pytest | tail`). One count that is bad makes all of it failed.
+    """
+    found = ""
+    for counted in _COUNTED.finditer(_ANSI.sub("", text[-20_000:])):
+        if _BAD_COUNT.search(counted[0]):
+            return "failed"
+        found = "ok"
+    return found

@@ -32,6 +32,7 @@ _FIELDS = {
     "valid_until": "valid until",
     "revisit_when": "revisit when",
     "held": "held back",
+    "detector": "found by",
 }
 # Shown by other means, or of no interest to a reader.
 _SHOWN = frozenset(

@@ -14,6 +14,7 @@ from backstory.surfaces.cli.main import group
 from backstory.surfaces.cli.registry import ALIASES, COMMANDS, SECTIONS, below, rows
 
 _ANSWERS = "backstory.project.answers"
+_SESSIONS = "backstory.project.sessions.answers"
 # What `data` of a command's JSON is: the type, and whether it is a list of them.
 ANSWERS: dict[str, tuple[str, bool]] = {
     "init": ("backstory.project.setup:Started", False),
@@ -50,6 +51,12 @@ ANSWERS: dict[str, tuple[str, bool]] = {
     "git-hooks install": ("backstory.project.git_hooks.changes:HooksOutcome", False),
     "git-hooks uninstall": ("backstory.project.git_hooks.changes:HooksOutcome", False),
     "git-hooks status": ("backstory.project.git_hooks.removing:GitHooks", False),
+    "sessions list": (f"{_SESSIONS}:Sessions", False),
+    "sessions show": (f"{_SESSIONS}:SessionDetail", False),
+    "sessions search": (f"{_SESSIONS}:Passages", False),
+    "sessions resume": ("backstory.project.sessions.resuming:HandOver", False),
+    "sessions on": ("backstory.project.sessions.reading:Switched", False),
+    "sessions off": ("backstory.project.sessions.reading:Switched", False),
     "history refresh": ("backstory.project.history.refresh:Refreshed", False),
     "history query": ("backstory.project.history.texts:Rows", False),
     "history search": ("backstory.recall.search:SearchAnswer", False),

@@ -73,6 +73,12 @@ COMMANDS: dict[str, Command] = dict(
         _command(ASK, "stale", "List entries under which the ground has moved", reads=True),
         _command(ASK, "map", "Show what the project is made of", reads=True),
         _command(ASK, "conflicts", "List entries that say different things", reads=True),
+        _command(ASK, "sessions list", "List what agents did in this project", reads=True),
+        _command(ASK, "sessions show", "Show one session: done, failed, recorded", reads=True),
+        _command(ASK, "sessions search", "Search what was said and run in sessions", reads=True),
+        _command(ASK, "sessions resume", "Print what the next session needs of the last", reads=True),
+        _command(ASK, "sessions on", "Read this machine's transcripts for this project"),
+        _command(ASK, "sessions off", "Stop reading them, and delete what was read"),
         _command(ASK, "history refresh", "Read tickets, run records, git and pull requests"),
         _command(ASK, "history query", "Ask the history with one SELECT", reads=True),
         _command(ASK, "history search", "Search tickets, run records, commits, pull requests", reads=True),
@@ -107,6 +113,7 @@ GROUPS = {
     "history": "Ask what the project wrote: tickets, run records, git",
     "ticket": "Write and read tickets: what is to be done",
     "run": "Write run records: what working on a ticket took",
+    "sessions": "Ask what agents did here, from their transcripts",
 }
 
 # Hidden: what a newcomer guesses, and the kinds' own names.
@@ -124,6 +131,9 @@ ALIASES = {
     "bug": "issue",
     "log": "timeline",
     "remember": "note",
+    "session": "sessions",
+    "sessions ls": "sessions list",
+    "resume": "sessions resume",
     "tickets": "ticket",
     "ticket add": "ticket new",
     "ticket create": "ticket new",

@@ -72,7 +72,7 @@ def _fields(run: Run, kind: str) -> None:
         raise BackstoryError(f"{kind[:60]!r} is no kind of entry.", hint=f"Kinds are: {', '.join(KINDS)}.")
     names = sorted(
         set(shape_of(name))
-        - {"id", "v", "kind", "at", "by", "shard", "prev", "h", "held", "redacted", "origin", "branch"}
+        - {"id", "v", "kind", "at", "by", "shard", "prev", "h", "held", "redacted", "origin", "branch", "detector"}
     )
     if run.as_json:
         run.json({"kind": name, "fields": names})

@@ -110,7 +110,7 @@ class _History:
             line = raw.decode("utf-8", "replace").rstrip("\r\n")
             start = _START.fullmatch(line)
             kind = self._kind_of(line)
-            if start or (kind != self._kind and (line or self._kind == "tool")):
+            if start or kind != self._kind:
                 yield from self._told()
                 self._kind, self._begun = kind, offset
             if start:

@@ -163,7 +163,7 @@ def _messages_folder(found: Found) -> str:
     if os.path.isdir(found.path):
         return found.path
     storage = os.path.dirname(os.path.dirname(os.path.dirname(found.path)))
-    return os.path.join(storage, "message", found.part or _key(found.path))
+    return os.path.join(storage, "message", _key(found.path))
 
 
 def _key(path: str) -> str:

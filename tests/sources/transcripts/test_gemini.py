@@ -101,6 +101,12 @@ def test_messages_that_a_set_brings_are_read_once(tmp_path: Path) -> None:
     assert typed(read("gemini", path)) == ["Hello."]
 
 
+def test_a_rewind_takes_back_what_a_set_brought_and_what_a_set_left_out_stays_said(tmp_path: Path) -> None:
+    before = [user("u0", "Folded."), {"$set": {"messages": [user("u1", "Stays."), user("u2", "Goes.")]}}]
+    assert typed(read("gemini", chat(tmp_path, *before))) == ["Folded.", "Stays.", "Goes."]
+    assert typed(read("gemini", chat(tmp_path, *before, {"$rewindTo": "u2"}))) == ["Folded.", "Stays."]
+
+
 def test_what_the_client_puts_in_a_persons_place_is_not_theirs(tmp_path: Path) -> None:
     path = chat(
         tmp_path,

@@ -42,7 +42,11 @@ def _connected(path: str, more: str) -> Iterator[sqlite3.Connection]:
     with closing(sqlite3.connect(uri, uri=True, timeout=_WAIT_SECONDS)) as connection:
         connection.text_factory = lambda data: data.decode("utf-8", "replace")
         connection.execute("PRAGMA query_only=1")
-        yield connection
+        try:
+            yield connection
+        except UnicodeError as exc:
+            # Python's own reading of a name or of a message, in a file with flipped bytes.
+            raise sqlite3.DatabaseError("a name that is no UTF-8") from exc
 
 
 @contextmanager

@@ -88,13 +88,14 @@ def open_reader(found: Found, cursor: Cursor) -> Reader:
     """A reader of one session, in either form."""
     if found.path.endswith(".json"):
         return WholeReader(cursor, lambda: stamp_of([_there(found.path)]), lambda: _whole(found.path))
-    # What was taken back was given before: everything is read again, without it.
-    gone = _taken_back(found.path)
-    if cursor.offset and any(offset >= cursor.offset for offset in gone.at):
-        anew = _reader(found, Cursor(), gone.offsets)
-        anew.began_anew = True
-        return anew
-    return _reader(found, cursor, gone.offsets)
+    if not cursor.offset:
+        return _reader(found, cursor, _taken_back(found.path))
+    reader = _reader(found, cursor, frozenset())
+    if reader.began_anew or _mentions(found.path, cursor.offset):
+        # What is taken back now was given before: everything is read again, without it.
+        reader = _reader(found, Cursor(), _taken_back(found.path))
+        reader.began_anew = True
+    return reader
 
 
 def _there(path: str) -> str:
@@ -102,12 +103,12 @@ def _there(path: str) -> str:
     return path
 
 
-def _reader(found: Found, cursor: Cursor, gone: frozenset[int]) -> LineReader:
-    messages = _Messages(_parent(found.path))
+def _reader(found: Found, cursor: Cursor, gone: frozenset[tuple[int, str]]) -> LineReader:
+    messages = _Messages(_parent(found.path), gone)
 
     def restore(state: bytes) -> Feed:
         messages.restore(state)
-        return lambda offset, line: messages.line(offset, line) if offset not in gone else iter(())
+        return messages.line
 
     return LineReader(found.path, cursor, restore, messages.save)
 
@@ -118,40 +119,39 @@ def _parent(path: str) -> str:
     return os.path.basename(folder) if above == "chats" else ""
 
 
-class _TakenBack(msgspec.Struct):
-    """Where the records stand that were taken back, and where those that took them."""
-
-    offsets: frozenset[int] = frozenset()
-    at: tuple[int, ...] = ()
-
-
-def _taken_back(path: str) -> _TakenBack:
-    if not _mentions(path, _REWIND):
-        return _TakenBack()
+def _taken_back(path: str) -> frozenset[tuple[int, str]]:
+    """The messages that were taken back, by the line that they stand in and their id."""
+    if not _mentions(path, 0):
+        return frozenset()
     standing: dict[str, list[int]] = {}
-    offsets: set[int] = set()
-    at: list[int] = []
+    gone: set[tuple[int, str]] = set()
     for offset, line, _ in raw_lines(path, 0):
         fields = record(decoded(line)) if isinstance(line, bytes) and line else {}
+        replaced = record(fields.get("$set")).get("messages")
         if target := text(fields.get("$rewindTo")):
-            at.append(offset)
             known = list(standing)
             # An id that is not there takes back everything: so Gemini CLI reads it.
             for key in known[known.index(target) if target in standing else 0 :]:
-                offsets.update(standing.pop(key))
+                gone.update((each, key) for each in standing.pop(key))
+        elif isinstance(replaced, list):
+            # What a compression leaves out was said all the same: nothing takes it back any more.
+            keys = [key for message in records(replaced) if (key := text(message.get("id")))]
+            standing = {key: [*standing.get(key, ()), offset] for key in keys}
         elif key := text(fields.get("id")):
             standing.setdefault(key, []).append(offset)
-    return _TakenBack(frozenset(offsets), tuple(at))
+    return frozenset(gone)
 
 
-def _mentions(path: str, word: bytes) -> bool:
+def _mentions(path: str, start: int) -> bool:
+    """Whether something is taken back in a line behind `start`."""
     tail = b""
     try:
         with open(path, "rb") as file:
+            file.seek(start)
             while piece := file.read(1 << 20):
-                if word in tail + piece:
+                if _REWIND in tail + piece:
                     return True
-                tail = piece[-len(word) :]
+                tail = piece[-len(_REWIND) :]
     except OSError:
         # Whoever iterates the reader is told.
         return False
@@ -177,8 +177,9 @@ def _session(found: Record) -> Iterator[Item]:
 class _Messages:
     """What was given so far, so that a message that is written again gives only what is new in it."""
 
-    def __init__(self, parent: str) -> None:
-        self._parent, self._given, self._told = parent, dict[str, None](), Facts(0, None)
+    def __init__(self, parent: str, gone: frozenset[tuple[int, str]] = frozenset()) -> None:
+        self._parent, self._gone = parent, gone
+        self._given, self._told = dict[str, None](), Facts(0, None)
 
     def restore(self, state: bytes) -> None:
         try:
@@ -228,6 +229,8 @@ class _Messages:
         """What a message says, without what it said before."""
         at = instant(message.get("timestamp")) or instant(message.get("ts"))
         key, kind = text(message.get("id")) or f"@{offset}", first(message, "type", "role")
+        if (offset, key) in self._gone:
+            return
         content = said(message.get("content")) or said(message.get("parts"))
         if kind == "user":
             if content and self._new(key, content):

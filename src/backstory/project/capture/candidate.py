@@ -12,6 +12,8 @@ class Evidence(msgspec.Struct, frozen=True):
 
     offset: int
     shows: str
+    # Which session, where a candidate rests on several; "" for the one it was found in.
+    session: str = ""
 
 
 class Candidate(msgspec.Struct, frozen=True):

@@ -42,6 +42,8 @@ class Ran(Step, frozen=True):
     output: str
     # The most telling line of the output of one that failed.
     error: str = ""
+    # The folder it ran in, from the project's root; "" for the root.
+    folder: str = ""
 
 
 class Changed(Step, frozen=True):

@@ -19,7 +19,6 @@ from backstory.sources.reverts import (
     failed_lines,
     find,
     line_hashes,
-    read_patch,
 )
 
 A, B, C, D = (letter * 40 for letter in "abcd")
@@ -348,14 +347,6 @@ def test_common_lines_are_dropped() -> None:
     assert drop_common([1, 2, 3], {1: 8, 2: 9}) == {1, 3}
 
 
-def test_a_patch_is_read_from_a_diff() -> None:
-    """Headers are no lines; what begins with signs of its own is one."""
-    diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old line one\n+new line one\n+++counter += 1\n context line\n"
-    patch = read_patch(diff)
-    assert patch.removed == line_hashes(["old line one"])
-    assert patch.added == line_hashes(["new line one", "++counter += 1"])
-
-
 def test_failed_lines_are_those_that_went_away_again() -> None:
     """Of the original what the revert removed; without it all that was removed."""
     revert, original = Patch(frozenset(), frozenset({1, 2, 3})), Patch(frozenset({2, 3, 4}), frozenset({9}))
@@ -429,7 +420,10 @@ def test_nothing_raises(subject: str, body: str) -> None:
     claim = read_claim(subject, body)
     assert claim is None or isinstance(claim, Claim)
     commits = [Commit(letter * 40, (), 0, 0, subject, ()) for letter in "abc"]
-    assert list(find(commits, lambda _: body, patch_of=lambda _: read_patch(body))) is not None
+    assert (
+        list(find(commits, lambda _: body, patch_of=lambda _: Patch(line_hashes([body]), line_hashes([subject]))))
+        is not None
+    )
 
 
 WORDS = [

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
 
-from backstory.records.likeness import line_hashes
 from backstory.sources.git.log import Commit
 from backstory.sources.revert_messages import (
     SHORT_ID,
@@ -74,15 +73,6 @@ def drop_common(hashes: Iterable[int], counts: Mapping[int, int]) -> frozenset[i
 def failed_lines(revert: Patch, original: Patch | None) -> frozenset[int]:
     """What was tried and given up: the lines of the original that went away again, or all that did if it is unknown."""
     return revert.removed & original.added if original else revert.removed
-
-
-def read_patch(diff: str) -> Patch:
-    """The patch of a unified diff, of any number of files."""
-    lines = [line for line in diff.split("\n") if line[:1] in ("+", "-") and line[:4] not in ("+++ ", "--- ")]
-    return Patch(
-        line_hashes(line[1:] for line in lines if line[0] == "+"),
-        line_hashes(line[1:] for line in lines if line[0] == "-"),
-    )
 
 
 def find(

@@ -8,7 +8,7 @@ import pytest
 
 from backstory.errors import BackstoryError
 from backstory.sources.git import log, stream
-from backstory.sources.git.log import Change, commits, is_partial, is_shallow
+from backstory.sources.git.log import Change, commits, is_shallow
 from backstory.sources.git.run import git
 from backstory.sources.git.stream import GitFailed, safe_directory_problem
 
@@ -262,8 +262,6 @@ class TestCutOffClones:
         partial = clone(project, "--filter=blob:none", "--no-checkout")
         missing = partial.git("rev-list", "--objects", "--all", "--missing=print")
         assert "?" in missing
-        assert is_partial(str(partial))
-        assert not is_partial(str(project))
         assert set(changes(partial)["move"]) == {
             Change("R", "one2", "one"),
             Change("D", "two"),
@@ -312,7 +310,6 @@ class TestFailures:
         assert not log.is_ancestor(str(project), sha, sha)
         assert log.branch_commits(str(project)) == []
         assert log.branch_files(str(project)) == ()
-        assert not is_partial(str(project))
         with pytest.raises(GitFailed):
             list(stream.fields_of(["log"], str(project)))
 

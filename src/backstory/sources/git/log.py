@@ -146,6 +146,12 @@ def first_parent(root: str, include: str = "HEAD", exclude: str | None = None) -
     return result.out.decode("ascii").split()
 
 
+def commit_before(root: str, at: int) -> str:
+    """The last commit of HEAD's history that was made before a moment (microseconds); "" for none."""
+    result = git(["rev-list", "--max-count=1", f"--before={at // 1_000_000}", "HEAD", "--"], root)
+    return result.out.decode("ascii").strip() if result.code == 0 else ""
+
+
 def landing_positions(
     commits_oldest_first: Iterable[Commit], mainline: Sequence[str], *, start: int = 0
 ) -> dict[str, int]:
@@ -193,11 +199,6 @@ def branch_files(root: str) -> tuple[str, ...]:
 def is_shallow(common_dir: str) -> bool:
     """Whether the history of this clone was cut off."""
     return bool(_boundary(common_dir))
-
-
-def is_partial(root: str) -> bool:
-    """Whether this clone left out objects that it would fetch when they are needed."""
-    return bool(_partial_filters(root))
 
 
 def _range(root: str, include: str, exclude: str | None) -> list[str]:

@@ -35,6 +35,23 @@ def test_nothing_known_is_said_and_many_unknown_files_are_one_line(cli: Cli) -> 
     assert text.count("\n") == 4 and "6 other files" in text
 
 
+def test_what_is_no_diff_is_refused_and_an_empty_one_is_not(cli: Cli) -> None:
+    assert "no unified diff" in cli("check", "--diff", "-", stdin="hello\n", code=2).stderr
+    assert "Nothing is about to change" in cli("check", "--diff", "-", stdin="").stdout
+
+
+def test_the_files_of_the_memory_itself_are_not_called_unknown(cli: Cli) -> None:
+    cli("decide", "Files are read whole", "-f", "src/store.py")
+    (cli.folder / "new.py").write_text("new = True\n", encoding="utf-8")
+    assert cli("check").stdout == "Nothing is known about new.py.\n"
+
+
+def test_a_tag_is_shown_once(cli: Cli) -> None:
+    cli("tried", "Load the whole file twice", "--failed", "out of memory", "-f", "src/store.py")
+    next((cli.folder / ".backstory" / "log").glob("*.jsonl")).unlink()
+    assert cli("check", "src/store.py").stdout.count("not in this tree") == 1
+
+
 def test_a_path_outside_is_refused(cli: Cli) -> None:
     assert "outside the project" in cli("check", "../elsewhere.py", code=4).stderr
 

@@ -9,7 +9,7 @@ import os
 import re
 from typing import NamedTuple
 
-from backstory.errors import BackstoryError
+from backstory.errors import BackstoryError, Exit
 from backstory.records.likeness import line_hashes
 from backstory.sources.git.run import git
 
@@ -78,6 +78,18 @@ def of_diff(text: str) -> Changes:
             if path != "/dev/null":
                 paths[path] = None
     return Changes(tuple(paths), line_hashes(added))
+
+
+def of_given_diff(text: str) -> Changes:
+    """The same of what a person named as a diff; `BackstoryError` for words in which there is none."""
+    found = of_diff(text)
+    if text.strip() and not found.paths and "diff --git " not in text:
+        raise BackstoryError(
+            "What --diff was given names no file: it is no unified diff.",
+            hint="Make one with `git diff > change.diff`, or use --working or --staged.",
+            code=Exit.USAGE,
+        )
+    return found
 
 
 def _counts(header: str) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
+from backstory.config import FOLDER
 from backstory.project import snoozing
 from backstory.project.changes import Changes
 from backstory.project.opened import Project
@@ -184,8 +185,10 @@ def _finding_of(project: Project, note: notes.Note, names: dict[str, str]) -> Fi
     view = by_ids(project.db, [note.id], project.now)[note.id]
     binding = note.kind == "hotfile" and note.pinned and note.confirmed
     files = tuple(path for path, now in names.items() if now in note.paths)
-    tags = f" [{'; '.join(view.tags)}]" if view.tags else ""
-    return _finding(view, BLOCK if binding else INFO, f"{notes.line_of(project.db, note)}{tags}", "", files)
+    line = notes.line_of(project.db, note)
+    # The line says of what is in another tree that it is.
+    tags = "; ".join(tag for tag in view.tags if f"[{tag}]" not in line)
+    return _finding(view, BLOCK if binding else INFO, f"{line} [{tags}]" if tags else line, "", files)
 
 
 def _finding(view: View, level: str, text: str, why: str, files: Sequence[str]) -> Finding:
@@ -246,10 +249,12 @@ def person(project: Project) -> str:
 
 
 def _unknown(project: Project, names: dict[str, str], found: Sequence[Finding]) -> Iterable[str]:
-    """The paths that no entry of any standing is about."""
+    """The paths that no entry of any standing is about; the memory's own files are none."""
     spoken = {path for one in found for path in one.files}
     for path, now in names.items():
         query = "SELECT 1 FROM entry_files WHERE path = ? LIMIT 1"
+        if path.startswith(f"{FOLDER}/"):
+            continue
         if path not in spoken and project.db.execute(query, (now,)).fetchone() is None:
             yield path
 

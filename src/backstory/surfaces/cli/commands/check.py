@@ -100,7 +100,7 @@ def _changes(project: Project, staged: bool, working: bool, diff: str | None, si
     from backstory.project import changes
 
     if diff is not None:
-        return changes.of_diff(file_or_stdin(diff))
+        return changes.of_given_diff(file_or_stdin(diff))
     if since is not None:
         return changes.since(project.root, since)
     if staged:

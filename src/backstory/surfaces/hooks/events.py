@@ -40,12 +40,15 @@ def started(cwd: str, session: str, source: str, now: int, *, once: bool = False
     text = said.text
     if said.places is not None and session:
         file = SessionFile(said.places, session)
+        # A session that resumes swept when it was new.
+        is_new = not file.lines()
         if source in _FORGETFUL:
             file.forget()
         if once and text:
             text = text if file.new("brief", text) else ""
         file.add(TOLD, *(mark for mark in said.marks if not file.has(TOLD, mark)))
-        file.sweep(time.time())
+        if is_new:
+            file.sweep(time.time())
     return Answer(text, notices=said.notices)
 
 

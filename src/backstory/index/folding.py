@@ -17,7 +17,7 @@ import msgspec
 from backstory.index import documents, failed
 from backstory.records import operations as ops
 from backstory.records.codec import BadLine, read_event
-from backstory.records.event import IMPORT, PERSON, By, Entry, Event
+from backstory.records.event import CAPTURE, IMPORT, PERSON, By, Entry, Event
 from backstory.records.fold import Given, Held, Seen, Standing, Tombstone, fold, tombstones
 from backstory.records.ids import is_id
 from backstory.records.kinds.trial import Trial
@@ -219,7 +219,9 @@ class Folding:
     def _write(self, number: int, held: Held, standing: Standing) -> None:
         entry = held.entry
         at = parse_instant(entry.at)
-        last_at = max(at, standing.confirmed_at)
+        # What capture found is as old as what it saw happen, whenever the transcript was read.
+        seen = parse_instant(entry.valid_from) if entry.by.name == CAPTURE and entry.valid_from else at
+        last_at = max(min(at, seen), standing.confirmed_at)
         line, cost = self.render(entry)
         self._forget(number, entry.id)
         row = {

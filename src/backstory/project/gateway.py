@@ -19,7 +19,7 @@ from backstory.project.opened import Project
 from backstory.project.refresh import bring_up_to_date
 from backstory.recall import conflicts
 from backstory.records.codec import Fields, event_from, read_event, to_fields
-from backstory.records.event import AGENT, HOOK, IMPORT, PERSON, By, Entry
+from backstory.records.event import AGENT, CAPTURE, HOOK, IMPORT, PERSON, By, Entry
 from backstory.records.hostile import is_directive
 from backstory.records.ids import new_id
 from backstory.records.times import MICROS, format_instant, parse_instant
@@ -36,7 +36,7 @@ class Outcome(msgspec.Struct, frozen=True):
     """What became of a write.
 
     `status`: recorded, corroborated (a duplicate; `id` is the entry that it confirmed), dropped (an automatic write of
-    something withdrawn; nothing was written). `clashes` are shown with both sides; `calls` are exact next commands.
+    something withdrawn; nothing was written), known (the same session said it before; nothing was written). `clashes` are shown with both sides; `calls` are exact next commands.
     """
 
     status: str
@@ -199,6 +199,16 @@ def twin_of(project: Project, entry: Entry) -> str:
     return ""
 
 
+def spoke(project: Project, session: str, id_: str) -> bool:
+    """Whether a session said an entry, or spoke for it since: a transcript that is read again confirms nothing."""
+    rows = project.db.execute(
+        "SELECT body FROM events WHERE id = ?1 OR (target = ?1 AND target <> '' AND kind IN ('confirm', 'contest'))",
+        (id_,),
+    )
+    events = (read_event(body.encode()) for (body,) in rows)
+    return any(event.by.session == session for event in events)
+
+
 def _adds_nothing(entry: Entry, other: Entry) -> bool:
     told, known = entry.prose(), other.prose()
     texts = all(value_key(text) == value_key(known.get(name, "")) for name, text in told.items())
@@ -209,6 +219,8 @@ def _adds_nothing(entry: Entry, other: Entry) -> bool:
 
 
 def _corroborate(project: Project, by: By, twin: str, entry: Entry, redacted: tuple[str, ...]) -> Outcome:
+    if by.name == CAPTURE and by.kind == HOOK and spoke(project, by.session, twin):
+        return Outcome("known", twin, entry.kind, standing_of(project, twin), redacted)
     write(project, [operation(project, by, {"kind": "confirm", "target": twin, "reason": "said again"})])
     standing = standing_of(project, twin)
     note = f"it says what {twin} says already; that one counts as confirmed once more"

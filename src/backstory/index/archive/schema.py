@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from backstory.index.documents import DOCUMENT_TABLES, FTS_TABLE
 
-VERSION = 1
+VERSION = 2
 
 # As the index has it, without the text. (SQLite 3.37 cannot take rows out of such a table: see `gone`.)
 WORDS_TABLE = FTS_TABLE.rstrip().removesuffix(")").rstrip() + ",\n        content = ''\n    )"
@@ -114,6 +114,19 @@ TABLES = (
         PRIMARY KEY (sha, session)
     ) WITHOUT ROWID""",
     "CREATE INDEX session_commits_session ON session_commits (session)",
+    """CREATE TABLE captured (  -- how far capture looked at a session
+        session INTEGER PRIMARY KEY,
+        stamp TEXT NOT NULL           -- transcripts.stamp then
+    )""",
+    """CREATE TABLE finds (  -- what detectors found in single sessions: what repeats is found by its key
+        session INTEGER NOT NULL,
+        detector TEXT NOT NULL,
+        offset INTEGER NOT NULL,
+        key TEXT NOT NULL,
+        body TEXT NOT NULL,           -- the candidate without secrets, JSON
+        PRIMARY KEY (session, detector, offset)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX finds_key ON finds (key) WHERE key <> ''",
     """CREATE TABLE passages (  -- a document is a piece of a turn that was read at once
         document INTEGER PRIMARY KEY, -- documents.rowid
         turn INTEGER NOT NULL,

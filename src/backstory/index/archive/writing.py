@@ -14,6 +14,11 @@ from backstory.index.terms import clean, extra_terms_of_clean
 MOST_PATHS = 200
 
 
+_OF_A_SESSION = (
+    "passages", "calls", "session_files", "session_commits", "turns", "turn_keys", "captured", "finds", "sessions",
+)  # fmt: skip
+
+
 class Place(msgspec.Struct, frozen=True, array_like=True):
     """A transcript as the archive knows it."""
 
@@ -148,7 +153,7 @@ def forget(db: sqlite3.Connection, transcripts: Iterable[int]) -> None:
             "DELETE FROM document_paths WHERE document IN (SELECT document FROM passages WHERE session = ?)", (number,)
         )
         db.execute("DELETE FROM documents WHERE rowid IN (SELECT document FROM passages WHERE session = ?)", (number,))
-        for table in ("passages", "calls", "session_files", "session_commits", "turns", "turn_keys", "sessions"):
+        for table in _OF_A_SESSION:
             db.execute(f"DELETE FROM {table} WHERE session = ?", (number,))
         empty = "ours = 0, offset = 0, state = x'', head = '', going = x''"
         db.execute(f"UPDATE transcripts SET {empty} WHERE transcript = ?", (number,))

@@ -132,7 +132,7 @@ class Taker:
         self.going.copied = False
         if not self.here:
             return self._outside()
-        if item.key and writing.is_copy(self.db, _key(item.key), self.session):
+        if item.key and writing.is_copy(self.db, key_of(item.key), self.session):
             self.going.copied = True
             return None
         self._own(item)
@@ -362,5 +362,6 @@ def _plain(facts: stream.Facts) -> stream.Facts:
     return msgspec.structs.replace(facts, **told)
 
 
-def _key(text: str) -> int:
+def key_of(text: str) -> int:
+    """The number by which a turn is known."""
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)

@@ -143,19 +143,12 @@ def _taken_back(path: str) -> frozenset[tuple[int, str]]:
 
 
 def _mentions(path: str, start: int) -> bool:
-    """Whether something is taken back in a line behind `start`."""
-    tail = b""
+    """Whether something is taken back in a whole line behind `start`."""
     try:
-        with open(path, "rb") as file:
-            file.seek(start)
-            while piece := file.read(1 << 20):
-                if _REWIND in tail + piece:
-                    return True
-                tail = piece[-len(_REWIND) :]
+        return any(isinstance(line, bytes) and _REWIND in line for _, line, _ in raw_lines(path, start))
     except OSError:
         # Whoever iterates the reader is told.
         return False
-    return False
 
 
 def _whole(path: str) -> Iterator[Item]:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from backstory.records.likeness import line_hashes
 from backstory.sources.git.log import Change, Commit
 from backstory.sources.revert_messages import Claim, names_of, read_claim
 from backstory.sources.reverts import (
@@ -18,7 +19,6 @@ from backstory.sources.reverts import (
     drop_common,
     failed_lines,
     find,
-    line_hashes,
 )
 
 A, B, C, D = (letter * 40 for letter in "abcd")

@@ -48,8 +48,9 @@ _WORDS = ("pattern", "url", "query", "description", "prompt", "skill", "plan")
 _EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,10})(?=\s|$)")
 # How a result begins where neither a flag nor a structured result says that the tool did its work.
 _DONE = re.compile(
-    r"The file .{1,4096} has been (?:updated|created)|File (?:created|written|edited) successfully|Todos have been modified success"
-    r"|Applied \d+ edits? to |Updated cell |Inserted cell |Deleted cell |\s*\d{1,7}[\u2192\t]|Web search results for query: "
+    r"The file .{1,4096} has been (?:updated|created)|File (?:created|written|edited) successfully"
+    r"|Todos have been modified success|Web search results for query: "
+    r"|Applied \d+ edits? to |Updated cell |Inserted cell |Deleted cell |\s*\d{1,7}[\u2192\t]"
 )
 _REFUSED = (
     "The user doesn't want to proceed with this tool use",

@@ -114,7 +114,7 @@ def decoded(line: bytes) -> Record | str | None:
 def _mended(line: bytes) -> object:
     import json
 
-    text = line.decode("utf-8", "replace").translate(_CONTROLS)
+    text = line.decode("utf-8-sig", "replace").translate(_CONTROLS)
     try:
         return json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError):

@@ -6,7 +6,7 @@ Code. A call is told twice, in `toolRequests` of a message and at `tool.executio
 
 Known from samples of both (public fixtures of other readers, CLI 0.0.420 to 1.0.77); `permission.completed`,
 `session.compaction_complete` and `assistant.usage` from the event schema of github/copilot-sdk. The chats that VS Code
-itself keeps (`chatSessions`) have another form and are not read.
+itself keeps have another form: `copilot_chat` reads those that are not there as events.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from backstory.sources.transcripts import copilot_chat
 from backstory.sources.transcripts.calls import called
 from backstory.sources.transcripts.contract import Cursor, Found, Reader
 from backstory.sources.transcripts.fields import Record, filled, first, instant, number, record, records, text
@@ -74,12 +75,17 @@ def files(env: Mapping[str, str], home: str) -> Iterator[Found]:
         for path in glob.glob(shape):
             folder = workspace_folder(os.path.dirname(os.path.dirname(os.path.dirname(path))))
             found[path] = (folder,) if folder else ()
+        for path in copilot_chat.files(user):
+            folder = workspace_folder(os.path.dirname(os.path.dirname(path)))
+            found[path] = (folder,) if folder else ()
     for path, folders in sorted(found.items()):
         yield Found(CLIENT, path, folders=folders)
 
 
 def open_reader(found: Found, cursor: Cursor) -> Reader:
     """A reader of one session."""
+    if copilot_chat.is_chat(found.path):
+        return copilot_chat.open_reader(found, cursor)
     events = _Events()
 
     def restore(state: bytes) -> Feed:

@@ -1,5 +1,6 @@
 """Claude Code: whose words a record holds, how calls end, what is told once, where the files lie."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -109,6 +110,13 @@ def test_a_person_may_write_about_a_tag(tmp_path: Path) -> None:
     ]
 
 
+def test_a_text_full_of_open_tags_is_read_in_little_time(tmp_path: Path) -> None:
+    said = "what is <system-reminder> and <ide_selection> " * 20_000
+    begun = time.process_time()
+    assert typed(items(tmp_path, user("u1", said))) == [said.strip()]
+    assert time.process_time() - begun < 2
+
+
 def test_meta_records_and_what_agents_say_to_agents_are_not_the_users(tmp_path: Path) -> None:
     found = items(
         tmp_path,
@@ -129,7 +137,9 @@ def test_the_file_of_a_sub_agent_has_its_own_session_and_no_user(tmp_path: Path)
         name="agent-a1.jsonl",
     )
     facts = of(found, Facts)[0]
-    assert (facts.session, facts.parent) == ("agent-a1", "s-1")
+    assert (facts.session, facts.parent, facts.agent) == ("agent-a1", "s-1", "")
+    (tmp_path / "agent-a1.meta.json").write_text('{"agentType": "explorer"}', encoding="utf-8")
+    assert of(read(tmp_path / "agent-a1.jsonl"), Facts)[0].agent == "explorer"
     assert typed(found) == []
     assert origins(found) == ["agent"]
     assert len(of(found, AssistantText)) == 1

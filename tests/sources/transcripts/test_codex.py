@@ -1,6 +1,7 @@
 """Codex: three shapes of record, each thing told once, whose words they are, how calls end."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,13 @@ def test_an_outcome_is_what_the_output_says_and_nothing_more(
     found = items(tmp_path, call("c1", "exec_command", cmd="make"), output("c1", said))
     assert outcomes(found) == [ended]
     assert of(found, Result)[0].text == (said if text is None else text)
+
+
+def test_an_output_that_is_all_head_is_read_in_little_time(tmp_path: Path) -> None:
+    begun = time.process_time()
+    found = items(tmp_path, call("c1", "exec_command", cmd="make"), output("c1", "Wall time: 1\n" * 100_000))
+    assert outcomes(found) == [("unknown", None)]
+    assert time.process_time() - begun < 2
 
 
 def test_an_end_that_stands_in_an_event_and_in_an_output_is_told_once(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from backstory.sources.transcripts.claude_files import agent_kind, listed
 from backstory.sources.transcripts.claude_records import ATTACHMENTS, RECORDS, SYSTEM
 from backstory.sources.transcripts.claude_tools import call_items, is_stop, outcome, refusal
 from backstory.sources.transcripts.contract import Cursor, Found, Reader
@@ -47,14 +48,13 @@ _SILENT_PARTS = frozenset("image document redacted_thinking fallback container_u
 
 def files(env: Mapping[str, str], home: str) -> Iterator[Found]:
     """The transcripts on this machine, sorted by path."""
-    from backstory.sources.transcripts.claude_files import found
-
-    return found(env, home)
+    return listed(env, home)
 
 
 def open_reader(found: Found, cursor: Cursor) -> Reader:
     """A reader of one transcript."""
-    reading = _Reading(os.path.basename(found.path).startswith("agent-"))
+    is_agent = os.path.basename(found.path).startswith("agent-")
+    reading = _Reading(is_agent, agent_kind(found.path) if is_agent else "")
     return LineReader(found.path, cursor, reading.restore, reading.save)
 
 
@@ -70,8 +70,8 @@ class _State(msgspec.Struct):
 
 
 class _Reading:
-    def __init__(self, is_agent: bool) -> None:
-        self.is_agent = is_agent
+    def __init__(self, is_agent: bool, agent: str) -> None:
+        self.is_agent, self.agent = is_agent, agent
         self.seen: dict[bytes, None] = {}
         self.state = _State()
         # The facts of the record before as they stand there: most records repeat them.
@@ -141,6 +141,7 @@ class _Reading:
         if self.is_agent:
             # The records of a sub-agent carry its parent's session.
             session, fork = agent and f"agent-{agent}", session
+            kind = kind or (self.agent if not before else "")
         else:
             kind = ""
         told_now = Facts(offset, at, session, cwd, branch, "", name, "", version, fork, kind)

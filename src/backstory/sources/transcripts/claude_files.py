@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
 
 from backstory.sources.transcripts.contract import Found
+from backstory.sources.transcripts.fields import text
 
 _SESSION = re.compile(rb'"sessionId"\s*:\s*"([\w-]{1,128})"')
 _HEAD = 16_384
 
 
-def found(env: Mapping[str, str], home: str) -> Iterator[Found]:
+def listed(env: Mapping[str, str], home: str) -> Iterator[Found]:
     """The transcripts, sorted by path."""
     roots = [env.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude")]
     if not env.get("CLAUDE_CONFIG_DIR"):
@@ -42,3 +44,13 @@ def _parent(projects: str, folder: str, path: str) -> str:
     except OSError:
         return ""
     return os.path.join(folder, session[1].decode() + ".jsonl") if session else ""
+
+
+def agent_kind(path: str) -> str:
+    """What kind of sub-agent wrote a file, from the small file that newer versions put beside it; "" without one."""
+    try:
+        with open(path.removesuffix(".jsonl") + ".meta.json", "rb") as file:
+            found = json.loads(file.read(_HEAD))
+    except (OSError, ValueError, RecursionError):
+        return ""
+    return text(found.get("agentType")) if isinstance(found, dict) else ""

@@ -55,6 +55,8 @@ _CODE = re.compile(r"(?:Process exited with code|Exit code:) (-?\d{1,10})\s*")
 _HEADER = re.compile(
     r"(?:Chunk ID|Wall time|Original token count|Total output lines|Process running with session ID)\b[^\n]{0,200}"
 )
+# A head has five lines, that of a patch through a shell eight; more are an output that looks like one.
+_HEAD_LINES = 12
 _FAILED = (
     "failed in sandbox", "execution error", "failed to parse function arguments", "apply_patch verification failed",
     "unsupported call", "unsupported custom tool", "tool call error", "exec_command failed", "write_stdin failed",
@@ -206,7 +208,7 @@ def headless(said: str) -> tuple[str, int | None]:
     """An output without what the client wrote above it, and the exit code that stood there."""
     number: int | None = None
     rest = said
-    while True:
+    for _line in range(_HEAD_LINES):
         line, _, below = rest.partition("\n")
         if written := _CODE.fullmatch(line):
             number = int(written[1])
@@ -219,3 +221,4 @@ def headless(said: str) -> tuple[str, int | None]:
         if not below:
             return "", number
         rest = below
+    return rest, number

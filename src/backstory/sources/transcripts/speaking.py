@@ -50,6 +50,8 @@ _BEGINNINGS = (
     ("[Image: source:", "other"),
     ("[Image: original ", "other"),
 )
+# How far before a tag is looked for the begin of its line.
+_NEAR = 200
 _REQUEST = "## My request for Codex:"
 
 
@@ -74,9 +76,12 @@ def _beginning(part: str) -> str:
 def parts(said: str) -> Iterator[tuple[str, str]]:
     """(text, origin) of each part, "" for the person's own; parts of nothing but space are left out."""
     at = begun = 0
+    unclosed = set()
     while (opened := _OPEN.search(said, at)) is not None:
-        end = said.find(f"</{opened[1]}", opened.end())
-        if end < 0 and said[begun : opened.start()].rpartition("\n")[2].strip():
+        end = -1 if opened[1] in unclosed else said.find(f"</{opened[1]}", opened.end())
+        if end < 0:
+            unclosed.add(opened[1])
+        if end < 0 and said[max(begun, opened.start() - _NEAR) : opened.start()].rpartition("\n")[2].strip():
             # Somebody writes about the tag; one that was cut off begins its line.
             at = opened.end()
             continue

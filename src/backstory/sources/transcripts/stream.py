@@ -80,7 +80,10 @@ class Call(Item, frozen=True, gc=False):
 
 
 class Result(Item, frozen=True, gc=False):
-    """What a call gave. `outcome` is ok, error or unknown; `code` is the exit code where one was written."""
+    """What a call gave. `outcome` is ok, error or unknown; `code` is the exit code where one was written.
+
+    A command that still ran when it gave something may have a second result later, which says how it ended.
+    """
 
     call: str
     outcome: str
@@ -134,7 +137,10 @@ class Injected(Item, frozen=True, gc=False):
 
 
 class Spent(Item, frozen=True, gc=False):
-    """Tokens of one answer. Added up over a session; `total` says that these are the session's so far instead."""
+    """Tokens of one answer. Added up over a session; `total` says that these are the session's so far instead.
+
+    `read` counts all that went in; `cached` is how much of it came from a cache.
+    """
 
     read: int
     written: int

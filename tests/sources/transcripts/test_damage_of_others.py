@@ -13,6 +13,7 @@ from backstory.sources.transcripts import aider
 from backstory.sources.transcripts.contract import Cursor, Found
 from backstory.sources.transcripts.known import all_files, open_reader
 from backstory.sources.transcripts.stream import Item, Lost
+from backstory.sources.transcripts.whole import LARGEST
 from tests.sources.transcripts.other_clients import (
     AT,
     MILLIS,
@@ -288,3 +289,13 @@ def test_listing_a_home_full_of_broken_files_raises_nothing(tmp_path: Path) -> N
         assert {each.client for each in found} >= {"gemini", "copilot", "cursor", "cline", "aider"}
     shutil.rmtree(tmp_path / ".gemini")
     assert "gemini" not in {each.client for each in all_files({}, str(tmp_path))}
+
+
+@pytest.mark.parametrize(("name", "size"), [("cline", LARGEST + 1), ("aider", LARGEST + 1), ("cline", 100)])
+def test_a_file_that_is_too_large_is_lost_without_being_read(name: str, size: int, tmp_path: Path) -> None:
+    found = made(name, tmp_path)
+    with open(found.path, "r+b") as file:
+        file.truncate(size)
+    (lost,) = read_all(found)
+    assert isinstance(lost, Lost)
+    assert ("more than 256 MB" in lost.why) == (size > LARGEST)

@@ -357,7 +357,7 @@ def test_lines_that_are_no_records_are_lost_alone_and_their_text_stays_out(tmp_p
     path.write_text(written_more, encoding="utf-8")
     found = read(path)
     assert [item.why for item in of(found, Lost)] == ["no object", "no object", "no object", "no JSON"]
-    assert typed(found) == ["a", "b c"]
+    assert typed(found) == ["a", "b\tc"]
 
 
 def test_files_are_found_in_both_layouts_with_their_parents(tmp_path: Path) -> None:

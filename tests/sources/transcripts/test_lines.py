@@ -158,7 +158,7 @@ def test_a_file_that_is_no_transcript_gives_nothing_and_raises_nothing(
 def test_raw_controls_and_broken_utf_8_are_read_over(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(b'{"type":"user","message":{"role":"user","content":"a\x01b \xff\xfe c"}}\r\n')
-    assert typed(read(path)) == ["a b \ufffd\ufffd c"]
+    assert typed(read(path)) == ["a\x01b \ufffd\ufffd c"]
 
 
 def test_a_byte_order_mark_costs_nothing(tmp_path: Path) -> None:

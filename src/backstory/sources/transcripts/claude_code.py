@@ -122,7 +122,8 @@ class _Reading:
     def _facts(self, offset: int, at: int | None, record: Record) -> Iterator[Item]:
         get = record.get
         message = get("message")
-        model = message.get("model") if isinstance(message, dict) else ""
+        # Only answers name a model; what stands between them changes nothing.
+        model = (message.get("model") if isinstance(message, dict) else "") or (self.raw[4] if self.raw else "")
         told = (get("sessionId"), get("cwd"), get("gitBranch"), get("version"), model, get("agentId"),
                 get("attributionAgent"), get("forkedFrom"))  # fmt: skip
         if told == self.raw:

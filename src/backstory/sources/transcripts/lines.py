@@ -8,6 +8,7 @@ A file that somebody printed prettily is no lines; it is read as a whole (`print
 
 from __future__ import annotations
 
+import json
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ _TOO_LONG = f"a line of more than {LONGEST >> 20} MB"
 _PIECE = 1 << 20
 _HEAD = 1_024
 _NO_JSON = object()
-_CONTROLS = {number: " " for number in range(32)}
+_LENIENT = json.JSONDecoder(strict=False, parse_constant=lambda _: None)
 
 Record = dict[str, Any]
 Feed = Callable[[int, Record], Iterator[Item]]
@@ -112,11 +113,8 @@ def decoded(line: bytes) -> Record | str | None:
 
 
 def _mended(line: bytes) -> object:
-    import json
-
-    text = line.decode("utf-8-sig", "replace").translate(_CONTROLS)
     try:
-        return json.loads(text, parse_constant=lambda _: None)
+        return _LENIENT.decode(line.decode("utf-8-sig", "replace"))
     except (ValueError, RecursionError):
         return _NO_JSON
 

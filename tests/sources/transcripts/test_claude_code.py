@@ -337,6 +337,58 @@ def test_records_that_only_repeat_others_give_nothing(tmp_path: Path) -> None:
     assert typed(items(tmp_path, *quiet, user("u1", "typed later"))) == ["typed later"]
 
 
+def test_records_beside_messages_tell_where_and_who(tmp_path: Path) -> None:
+    found = items(
+        tmp_path,
+        {"type": "relocated", "relocatedCwd": "/home/ann/tree", "sessionId": "s-1"},
+        {"type": "agent-name", "agentName": "Reviewer", "sessionId": "s-1"},
+        {"type": "tool_use", "name": "bash", "input": {"command": "ls"}, "uuid": "u1"},
+        {"type": "tool_result", "name": "bash", "output": "Exit code 2", "uuid": "u2"},
+    )
+    assert [(each.cwd, each.agent) for each in of(found, Facts)[1:]] == [("/home/ann/tree", ""), ("", "Reviewer")]
+    assert [(each.does, each.command) for each in of(found, Call)] == [("shell", "ls")]
+    assert outcomes(found) == [("error", 2)]
+
+
+def test_what_the_client_notes_in_system_records_is_nobodys_word(tmp_path: Path) -> None:
+    found = items(
+        tmp_path,
+        record("system", "u1", subtype="local_command", content="<command-name>/agents</command-name>"),
+        record("system", "u2", subtype="stop_hook_summary", hookAdditionalContext=["run the tests"]),
+        record("system", "u3", subtype="api_error", content="overloaded"),
+        record("system", "u4", subtype="of_tomorrow", content="x"),
+    )
+    assert [(item.text, item.origin) for item in of(found, Injected)] == [
+        ("<command-name>/agents</command-name>", "command"),
+        ("run the tests", "hook"),
+    ]
+    assert [item.type for item in of(found, Unknown)] == ["system/of_tomorrow"]
+
+
+def test_an_image_is_no_text_and_a_new_part_is_counted(tmp_path: Path) -> None:
+    image = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
+    found = items(
+        tmp_path, user("u1", [image, {"type": "text", "text": "What is this?"}, {"type": "hologram", "text": "x"}])
+    )
+    assert typed(found) == ["What is this?", "x"]
+    assert [item.type for item in of(found, Unknown)] == ["user/hologram"]
+
+
+def test_calls_that_never_end_are_forgotten_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claude_code, "_OPEN_CALLS", 1)
+    monkeypatch.setattr(claude_code, "_ANSWERS", 1)
+    usage = {"output_tokens": 1}
+    found = items(
+        tmp_path,
+        assistant("u1", tool("t1", "Read"), id="m1", usage=usage),
+        assistant("u2", tool("t2", "Read"), id="m2", usage=usage),
+        result("u3", "t1", "Exit code 1"),
+        result("u4", "t2", "Exit code 1"),
+    )
+    assert outcomes(found) == [("error", 1), ("unknown", None)]
+    assert len(of(found, Spent)) == 2
+
+
 def test_an_unknown_record_is_counted_and_still_gives_its_texts_by_role(tmp_path: Path) -> None:
     found = items(
         tmp_path,

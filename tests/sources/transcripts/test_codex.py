@@ -229,6 +229,29 @@ def test_a_call_that_only_an_event_tells_is_told(tmp_path: Path) -> None:
     assert outcomes(found) == [("ok", 0), ("ok", None), ("error", None)]
 
 
+def test_other_tools_say_what_they_do(tmp_path: Path) -> None:
+    found = items(
+        tmp_path,
+        response("web_search_call", id="c1", action={"type": "search", "query": "sqlite wal"}),
+        event("web_search_end", call_id="c2", query="fts5"),
+        event("view_image_tool_call", call_id="c3", path="/a.png"),
+        event("dynamic_tool_call_response", call_id="c4", tool="lookup", arguments={}, success=False,
+              content_items=[{"type": "inputText", "text": "none"}]),
+        call("c5", "update_plan", plan=[]),
+        response("agent_message", author="a", content=[{"type": "input_text", "text": "look there"}]),
+        event("error", message="no network"),
+        event("task_complete", last_agent_message="Done."),
+    )  # fmt: skip
+    assert [(each.does, each.words, each.paths) for each in of(found, Call)] == [
+        ("fetch", "sqlite wal", ()), ("fetch", "fts5", ()), ("read", "", ("/a.png",)), ("other", "", ()),
+        ("plan", "", ()),
+    ]  # fmt: skip
+    assert outcomes(found) == [("error", None)]
+    assert origins(found) == ["agent"]
+    assert [each.outcome for each in of(found, Ended)] == ["failed", "done"]
+    assert of(found, AssistantText) == []
+
+
 @pytest.mark.parametrize(
     "record",
     [

@@ -213,8 +213,8 @@ def test_a_refusal_without_a_reason_is_nothing(reason: str) -> None:
 def test_every_candidate_fits_its_kind_and_its_line() -> None:
     told = mended().edited("b.py", "1", "2").failed("make", "x" * 5_000).edited("b.py", "2", "1")
     told.edited("c.py").failed("make", "fatal: \x1b[31mline\nline").ran("git checkout c.py")
-    told.refused("x" * 5_000 + " and more words\nand lines", command="rm -rf " + "y" * 5_000)
-    told.asked("Always use tabs, see #12 because it matters\nand IGNORE-1 this")
+    told.refused("not " + "x" * 5_000 + " and more words\nand lines", command="rm -rf " + "y" * 5_000)
+    told.asked("Always use tabs, see issue #12 because it matters to all of us here\nand IGNORE-1 this")
     found = told.found()
     assert {one.detector for one in found} >= {"red-edit-green", "reverted-edit", "git-undo", "rejection", "issue-note"}
     for one in found:

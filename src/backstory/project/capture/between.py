@@ -16,10 +16,15 @@ _ON_PURPOSE = re.compile(
     r"(?i)\btemporar|\bfor (?:a moment|now)\b|\bbreak (?:it|this|the) .{0,40}(?:on purpose|to (?:see|verify|check"
     r"|prove))"
     r"|(?:verify|check|confirm|see|prove|ensure|make sure)\b.{0,40}\btests? (?:actually |really )?(?:fails?|catch)"
-    r"|\bmutat|\bon purpose\b|\bintentional|\bdeliberate|\bsanity.check|\bput (?:it|this|that) back\b"
+    r"|\bmutat|\binvert(?:ed|ing)?\b|\bon purpose\b|\bintentional|\bdeliberate|\bsanity.check"
+    r"|\bput (?:it|this|that) back\b"
     r"|\bdebug (?:log|print|output|statement)"
     r"|\bremove the (?:debug|log|print)|\bred.green\b|\bclean(?:ing)? up (?:the )?(?:debug|test)"
 )
+# Of a long text the end is about what comes next.
+_LAST_WORDS = 600
+# What stands further back than so many steps is no reason.
+_NEAR = 100
 
 
 class Reason(msgspec.Struct, frozen=True):
@@ -32,6 +37,7 @@ class Reason(msgspec.Struct, frozen=True):
 
 def reason(steps: Sequence[Step]) -> Reason | None:
     """The last failure, or else the last words of a person, or else of the agent. None where nobody says why."""
+    steps = steps[-_NEAR:]
     for step in reversed(steps):
         if not isinstance(step, Ran) or step.outcome != "failed":
             continue
@@ -45,8 +51,12 @@ def reason(steps: Sequence[Step]) -> Reason | None:
 
 
 def was_on_purpose(steps: Sequence[Step]) -> bool:
-    """Whether it was said that the change would not stay."""
-    return any(isinstance(step, Asked | Said) and _ON_PURPOSE.search(step.text) for step in steps)
+    """Whether it was said that the change would not stay, or that a failure was wanted."""
+    return any(
+        (isinstance(step, Asked | Said) and _ON_PURPOSE.search(step.text[-_LAST_WORDS:]) is not None)
+        or (isinstance(step, Ran) and "INVERT" in step.error.upper())
+        for step in steps[-_NEAR:]
+    )
 
 
 def _telling(text: str) -> str:

@@ -17,6 +17,7 @@ _VALUE = re.compile(
     r"|(?:[A-Za-z]:)?[\w.@~+-]*[/\\][\w./\\@~+-]*"
     r"|0x[0-9a-f]+|\b[0-9a-f]{7,64}\b|\d+"
 )
+_TEST = re.compile(r"(?:^|/)(?:tests?|__tests__|spec)/|(?:^|/)test_|[._-](?:test|spec)s?\.\w+$")
 
 
 def summary(text: str) -> str:
@@ -55,6 +56,11 @@ def unique(paths: Iterable[str]) -> tuple[str, ...]:
 def sentences(text: str) -> list[str]:
     """The sentences of a text; a line end ends one."""
     return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test, by its name or its folder."""
+    return _TEST.search(path) is not None
 
 
 def same_failure(error: str, files: Iterable[str]) -> str:

@@ -17,7 +17,10 @@ _TELLING = tuple(
         (9, r"\berror TS\d+: "),
         (9, r"^\S+:\d+(?::\d+)?:? (?:fatal )?error: "),
         (9, r"^thread '.*' panicked at|^panic: "),
+        (9, r"^\s*\w+_test\.go:\d+: \S"),
+        (8.5, r"^\S+\.\w{1,4}:\d+:\d+: \S"),
         (8, r"^(?:FAILED|FAIL) \S+(?:::| - |\s*$)"),
+        (7, r"^\s*--- FAIL: "),
         (8, r"^\s*AssertionError|^E\s+assert\b|^\s*(?:Expected|expected)\b.*\b(?:received|got|to)\b"),
         (8, r"^(?:fatal|FATAL|ERROR|Error|error)\b[: ]"),
         (7, r"^\S*: (?:command not found|No such file or directory|Permission denied|not found)"),
@@ -30,6 +33,12 @@ _TELLING = tuple(
         (5, r"(?i)\berror\b|\bexception\b|\bfailed\b|\bfailure\b|\bfatal\b"),
         (3, r"(?i)\bwarn(?:ing)?\b|\bdenied\b|\brefused\b|\btimed? ?out\b"),
     )
+)
+# What a program logs while it works, and what a runner says of a whole package.
+_LOGGED = re.compile(
+    r"^\[?\d{4}[-/]\d\d[-/]\d\d[T ][\d:.,]+\S* (?:\[?(?:WARN|INFO|DEBUG|ERROR|TRACE)|\d)"
+    r"|^(?:FAIL|ok)\s+\S+\s+(?:[\d.]+s|\[)"
+    r"|^(?:time=|\*\* WARNING: |npm WARN|\(node:\d+\) )"
 )
 # Lines that count or close, and tell nothing by themselves.
 _EMPTY = re.compile(
@@ -50,7 +59,9 @@ def error_line(text: str) -> str:
         plain = _ANSI.sub("", line).strip()
         if not plain or _EMPTY.match(plain):
             continue
-        weight = next((weight for weight, pattern in _TELLING if pattern.search(plain[:1_000])), 0)
+        weight: float = next((weight for weight, pattern in _TELLING if pattern.search(plain[:1_000])), 0)
+        if weight and _LOGGED.match(plain):
+            weight = 2.5
         if weight > most:
             best, most = plain, weight
     if not best:

@@ -9,6 +9,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 
+from backstory.project.capture.between import was_on_purpose
 from backstory.project.capture.candidate import Candidate, Evidence
 from backstory.project.capture.flakes import is_flake, is_look, is_missing
 from backstory.project.capture.story import Changed, Ran, Step, Story
@@ -41,6 +42,8 @@ def detect(story: Story) -> Iterator[Candidate]:
 def _mended(steps: Sequence[Step], began: int, ended: int) -> Iterator[Candidate]:
     red, green = steps[began], steps[ended]
     if not isinstance(red, Ran) or not isinstance(green, Ran) or red.line.same == green.line.same:
+        return
+    if was_on_purpose(steps[max(0, began - 3) : ended]):
         return
     changes = [step for step in steps[began:ended] if isinstance(step, Changed)]
     files = unique(change.path for change in changes)

@@ -1,18 +1,20 @@
-"""A file that was changed in several sessions, and in some of them what ran next failed."""
+"""A file that was changed in several sessions, and in some of them what ran next failed and named it."""
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Iterator
 
 from backstory.project.capture.candidate import Candidate, Evidence
 from backstory.project.capture.flakes import is_flake, is_look
 from backstory.project.capture.story import Changed, Ran, Story
-from backstory.project.capture.wording import because, command_of, summary
+from backstory.project.capture.wording import because, command_of, is_test, summary
 
 NAME = "hot-files"
 ACTIVE = False
 
-SESSIONS, FAILED = 3, 2
+# Sessions that changed it, those of them that failed, and which share of all that must be.
+SESSIONS, FAILED, SHARE = 3, 2, 0.15
 
 
 def across(stories: Iterable[Story]) -> Iterator[Candidate]:
@@ -27,12 +29,13 @@ def across(stories: Iterable[Story]) -> Iterator[Candidate]:
                 changed.setdefault(step.path, {}).setdefault(story.session, step)
             elif isinstance(step, Ran) and not is_look(step) and step.outcome in ("ok", "failed"):
                 if step.outcome == "failed" and not is_flake(step):
-                    for path in waiting:
+                    for path in (path for path in waiting if posixpath.basename(path) in step.output):
                         failed.setdefault(path, {}).setdefault(story.session, step)
                 waiting = {}
     for path, sessions in sorted(changed.items()):
         bad = failed.get(path, {})
-        if len(sessions) >= SESSIONS and len(bad) >= FAILED:
+        # A test that fails names its own file; that does not make the file one that bites.
+        if len(sessions) >= SESSIONS and len(bad) >= max(FAILED, SHARE * len(sessions)) and not is_test(path):
             yield _candidate(path, sessions, bad)
 
 
@@ -44,7 +47,7 @@ def _candidate(path: str, sessions: dict[str, Changed], bad: dict[str, Ran]) -> 
         "hotfile",
         {
             "summary": summary(
-                f"{path} was changed in {len(sessions)} sessions; in {len(bad)} of them what ran next failed,"
+                f"{path} was changed in {len(sessions)} sessions; in {len(bad)} of them what ran next failed on it,"
                 f" last {why}"
             ),
             "path": path,

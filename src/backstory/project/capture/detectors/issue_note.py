@@ -15,7 +15,7 @@ ACTIVE = False
 
 LONGEST_TURN, LONGEST = 6_000, 600
 _ISSUE = re.compile(
-    r"https?://[\w.-]+/[\w./-]+?/(?:issues|pull|-/issues|-/merge_requests|browse)/(?P<url>[A-Z]+-\d+|\d+)"
+    r"https?://[\w.-]+/(?:[\w./-]+?/)?(?:issues?|browse)/(?P<url>[A-Z]+-\d+|\d+)"
     r"|(?<![\w/#&.-])#(?P<number>[1-9]\d{0,5})(?![\w#-])"
     r"|(?<![\w/.-])(?P<key>[A-Z][A-Z0-9]{1,9}-[1-9]\d{0,5})(?![\w-])"
 )
@@ -27,6 +27,7 @@ _NO_KEY = re.compile(
     r"|RHEL|FN|DDR|SN|PL"
     r"|JUNE|MAY|JULY|VLAN|LTE|WPA|BT|M|R|Z|LLAMA|CLAUDE|GEMINI|OPUS|SONNET|HAIKU)-"
 )
+TURN_STEPS = 300
 _MESSAGE = re.compile(
     r"(?:^|\s)(?:-a?m|--message)[= ]?\s*(?:\"((?:[^\"\\]|\\.)*)\"|'([^']*)')|<<-?\s*['\"]?(\w+)['\"]?\n(.*?)^\s*\3\s*$",
     re.S | re.M,
@@ -34,11 +35,16 @@ _MESSAGE = re.compile(
 _REFERS = re.compile(
     r"(?i)^\W*(?:fix(?:e[sd])?|close[sd]?|resolve[sd]?|refs?|references|re|see|part of|issues?|addresses|implements)\b"
 )
-_LISTED = re.compile(
-    r"(?i)\b(?:option|step|point|item|choice|question|number|phase|task|todo|part|bullet|line|page|chapter|color"
-    r"|colour|rank|top)s?\s*$"
+# A small number counts findings and steps as often as issues: it must be called one.
+SMALL = 20
+_CALLED = re.compile(r"(?i)\b(?:issue|bug|ticket|defect|gh|github|fix(?:e[sd])?|close[sd]?|resolve[sd]?)s?[\s:(]*$")
+_NOT_ONE = re.compile(
+    r"(?i)(?:\b(?:option|step|point|item|choice|question|number|phase|task|todo|part|bullet|line|page|chapter|finding"
+    r"|image|screenshot|figure|pr|prs|pull request|pull|mr|merge request|colou?r|rank|top|answer|comment|test"
+    r"|improvement)s?\s*"
+    r"|\[image\s*)$"
 )
-_PASTED = re.compile(r"^\s*(?:[>|$%+@<{\[]|\d+[:|]|at \S+\(|File \")|[{};]\s*$|\t")
+_PASTED = re.compile(r"^\s*(?:#{1,6} |[>|$%+@<{\[]|\d+[:|]|at \S+\(|File \")|[{};]\s*$|\t")
 
 
 def detect(story: Story) -> Iterator[Candidate]:
@@ -56,10 +62,11 @@ def _asked(story: Story, step: Asked, number: int) -> Iterator[Candidate]:
         if len(said) > LONGEST or _PASTED.search(said):
             continue
         for issue in _issues(said):
-            if issue in seen or len(said.replace(issue, "").split()) < 3:
+            files = _changed_in_turn(story, number)
+            # A number alone, or a task without what came of it, is no observation.
+            if issue in seen or len(said.split()) < (4 if files else 9):
                 continue
             seen.add(issue)
-            files = _changed_in_turn(story, number)
             done = f"; {listed(files)} {'were' if len(files) > 1 else 'was'} changed then" if files else ""
             yield _note(issue, f"{issue}: the person said {quoted(said)}{done}", step.text[:1_500], files,
                         Evidence(step.offset, f"{issue} named by the person"), step.at, 1.5)  # fmt: skip
@@ -90,8 +97,10 @@ def _note(
 
 def _issues(text: str) -> Iterator[str]:
     for found in _ISSUE.finditer(text):
-        if found["number"] and not _LISTED.search(text[: found.start()]):
-            yield f"#{found['number']}"
+        before = text[max(0, found.start() - 40) : found.start()]
+        if found["number"]:
+            if not _NOT_ONE.search(before) and (int(found["number"]) > SMALL or _CALLED.search(before)):
+                yield f"#{found['number']}"
         elif found["url"]:
             yield found["url"] if "-" in found["url"] else f"#{found['url']}"
         elif found["key"] and not _NO_KEY.match(found["key"]):
@@ -100,7 +109,7 @@ def _issues(text: str) -> Iterator[str]:
 
 def _changed_in_turn(story: Story, number: int) -> tuple[str, ...]:
     files = []
-    for step in story.steps[number + 1 :]:
+    for step in story.steps[number + 1 : number + 1 + TURN_STEPS]:
         if isinstance(step, Asked):
             break
         if isinstance(step, Changed):

@@ -13,6 +13,7 @@ NAME = "patterns"
 ACTIVE = False
 
 SESSIONS, LONGEST = 3, 120
+_ONE_TEST = re.compile(r"\s(?:-run|-k|-t|--grep|--filter|--testNamePattern|-m unittest \S+)[ =]|::|/dev/null|[<>]")
 _CHECKS = tuple(
     (what, re.compile(rf"(?:^|[ :/-])(?:{words.replace(' ', '|')})$"))
     for what, words in (
@@ -33,13 +34,23 @@ def across(stories: Iterable[Story]) -> Iterator[Candidate]:
         for step in story.steps:
             if isinstance(step, Changed):
                 changed = True
-            elif changed and isinstance(step, Ran) and len(step.line.same) <= LONGEST and " && " not in step.line.same:
+            elif changed and isinstance(step, Ran) and _is_whole(step.line.same):
                 what = _checks(step.line.program)
                 if what:
                     seen.setdefault((step.folder, step.line.same, what), {})[story.session] = step
-    for (folder, _same, what), sessions in sorted(seen.items()):
-        if len(sessions) >= SESSIONS:
-            yield _candidate(folder, what, sessions)
+    # Of each folder and purpose the command that most sessions used; the shorter one where it is even.
+    best: dict[tuple[str, str], tuple[tuple[int, int, str], dict[str, Ran]]] = {}
+    for (folder, same, what), sessions in seen.items():
+        rank = (-len(sessions), len(same), same)
+        if len(sessions) >= SESSIONS and ((folder, what) not in best or rank < best[folder, what][0]):
+            best[folder, what] = (rank, sessions)
+    for (folder, what), (_rank, sessions) in sorted(best.items()):
+        yield _candidate(folder, what, sessions)
+
+
+def _is_whole(same: str) -> bool:
+    """Whether a command is one command, short, and not for one test only."""
+    return len(same) <= LONGEST and " && " not in same and not _ONE_TEST.search(same)
 
 
 def _checks(program: str) -> str:

@@ -19,6 +19,16 @@ _EMPTY = re.compile(
     r"|hm+|sorry"
     r"|i(?:'ll| will) do (?:it|that) (?:myself|later)|nein|warte|halt|non|attends|espera|para)\b[\W]*$"
 )
+# What tells a choice from a task: a no, a comparison, a rule, a ground.
+_CHOOSES = re.compile(
+    r"(?i)\b(?:no|not|don'?t|doesn'?t|isn'?t|shouldn'?t|won'?t|never|always|only|must|should|instead|rather|prefer"
+    r"|use|using|keep|leave|avoid|without|because|since|wrong|already|too|enough|need(?:ed)?|want|stop \w+ing"
+    r"|unnecessary|overkill|better"
+    r"|nicht|kein\w*|statt|lieber|nur|immer|nie"
+    r"|pas|plut\u00f4t|jamais|toujours|sans|nunca|siempre|mejor|sin|solo|en vez)\b"
+    r"|[^\x00-\u024f\u2000-\u206f]{5}"
+)
+_OWN = re.compile(r"(?i)^\W*(?:i(?:'ll| will| can| did| have|'ve)|let me)\b")
 _ASKS = re.compile(r"[?\uff1f]\s*$")
 # Clients put these words where a reason stands.
 _NOBODYS = re.compile(r"(?i)^\W*(?:the user wants to clarify|please wait for the user|request interrupted)")
@@ -29,9 +39,13 @@ def detect(story: Story) -> Iterator[Candidate]:
     for step in story.steps:
         if not isinstance(step, Refused):
             continue
-        words = [part for part in sentences(step.reason) if not _ASKS.search(part) and not _EMPTY.match(part)]
-        said = " ".join(words)
-        if _NOBODYS.match(step.reason) or (len(said.split()) < 3 and said.isascii()) or len(said) < 5:
+        said = " ".join(part for part in sentences(step.reason) if not _says_nothing(part))
+        if (
+            not _CHOOSES.search(said)
+            or _NOBODYS.match(step.reason)
+            or (len(said.split()) < 3 and said.isascii())
+            or len(said) < 5
+        ):
             continue
         what = one_line(step.what, 120)
         fields: dict[str, object] = {
@@ -44,3 +58,7 @@ def detect(story: Story) -> Iterator[Candidate]:
         yield Candidate(
             NAME, "decision", fields, (Evidence(step.offset, f"{what} refused"),), step.at, weight=6.0,
         )  # fmt: skip
+
+
+def _says_nothing(part: str) -> bool:
+    return bool(_ASKS.search(part) or _EMPTY.match(part) or _OWN.match(part))

@@ -16,29 +16,36 @@ from backstory.project.capture.wording import quoted, sentences, summary
 NAME = "user-decision"
 ACTIVE = False
 
-LONGEST_TURN, LONGEST, SHORTEST = 6_000, 400, 12
+# A turn that is longer is a plan, a review or a log that somebody pasted.
+LONGEST_TURN, LONGEST, SHORTEST = 1_500, 300, 12
+# A sentence of fewer words takes the one before it along; below the second number where it only points at something.
+CLEAR, LONG_ENOUGH = 7, 12
 MOST_OF_A_TURN = 2
 
+# Where an order begins: a sentence, a clause, or behind a word that only leads to it.
 _START = (
     r"(?:^|[,;:.(]\s*|\s[-\u2013\u2014]+\s*"
-    r"|\b(?:please|and|so|but|then|just|should|must|we|you|to|ok(?:ay)?|yes|no)[,.]?\s+)"
+    r"|\b(?:please|and|so|also|instead|just|ok(?:ay)?|yes|no|nope|great|good|cool|then|now)[,.!]?\s+)"
 )
 _DECIDES = re.compile(
     r"(?i)"
-    r"\b(?:use|prefer|choose|pick|go with|stick (?:to|with)|switch to|keep|want|put|make|call|write|store"
-    r"|run)\b[^.?!]{2,120}"
+    r"\b(?:use|prefer|choose|pick|go with|stick (?:to|with)|switch to|keep|want|put|make|call|write|store|run)\b"
+    r"[^.?!]{2,120}"
     r"\b(?:instead of|rather than|(?:and |, )not (?:the|a|an|in|on|with|by|just|use|\w+ing)\b)"
-    rf"|{_START}(?:let'?s|lets|we(?:'ll| will| should)) (?:go with|use|stick (?:to|with)|keep|not|avoid|drop|skip"
-    rf"|only|prefer)\b"
-    rf"|{_START}(?:always|never) (?!mind|works?\b|worked|seen|been|happen|had|got|was|were|did|going|again)[a-z]+"
-    r"|\b(?:don'?t|do not|never|avoid|no need (?:to|for)|shouldn'?t|should not|must not|mustn'?t)\b[^.?!]{3,160}"
-    r"\b(?:because|since|so that|as (?:it|we|this|that|they)\b|otherwise|in case)\b"
-    r"|\bI(?:'d| would)? (?:prefer|rather|decided|have decided|always want|never want|don'?t (?:want|like) (?:it"
-    r"|to|you|us|the|any))\b"
-    r"|\bI'?ve decided\b|\bwe (?:decided|agreed|chose|(?:should|must) (?:always|never|only))\b|\b(?:my"
-    r"|our) preference\b"
+    rf"|{_START}(?:let'?s|lets|we(?:'ll| will| should)) (?:(?:just|always|instead) )?"
+    r"(?:go with|use|stick (?:to|with)|keep|not|avoid|drop|skip|only|prefer|standardi[sz]e on)\b"
+    rf"|{_START}(?:always|never) (?!mind|again|works?\b|seen|been|happen|had|got|was|were|did|going|\w+e[dn]\b)[a-z]+"
+    rf"|(?:{_START}|\b(?:I|we|you) )"
+    r"(?:don'?t|do not|avoid|no need (?:to|for)|shouldn'?t|should not|must not|mustn'?t)\b"
+    r"[^.?!]{3,160}\b(?:because|since (?:it|we|this|that|they|the)\b|otherwise|in case)\b"
+    r"|\bI(?:'d| would)? (?:prefer|rather|decided|have decided|always want|never want"
+    r"|don'?t (?:want|like) (?:to|us|the|any|a)\b)"
+    r"|\bI'?ve decided\b|\bwe (?:decided|agreed|chose)\b|\b(?:my|our) preference\b"
+    r"|\bwe (?:(?:explicitly|really|definitely|also) )?(?:shouldn'?t|should not|don'?t|do not|never|always) "
+    r"(?:actually )?"
+    r"(?:want|use|need to|support|allow|ship|do|put|write|commit|store|have to)\b"
     r"|\b(?:from now on|going forward|as a rule|by convention|in (?:the|this) (?:project|codebase|repo),)\b"
-    r"|\b(?:must|should) (?:only|never|always)\b"
+    r"|\b(?:must|should|will|shall) (?:only|never|always)\b"
 )
 _ELSEWHERE = re.compile(
     r"(?i)\b(?:lieber|statt(?:dessen)?|anstatt|anstelle)\b|\bab (?:jetzt|sofort)\b|\bwir (?:nehmen|bleiben bei"
@@ -65,29 +72,50 @@ _TELLS = re.compile(
     r"(?i)\b(?:it|this|that|he|she|they|you) (?:still |just |also )?(?:says?|said|shows?|fails?|failed|crash\w*"
     r"|doesn't|didn't|isn't|wasn't)\b"
 )
-# Written by a program, or quoted.
+# Written by a program, or quoted, or a part of a document.
 _PASTED = re.compile(
-    r"^\s*(?:[>|$#%+@<{\[]|\d+[:|]|\d{4}-\d\d|at \S+\(|File \"|(?:\w+\.)+\w+:|[-*] \[)|[{};]\s*$|=>|\t|\\n|::"
-    r"|https?://\S+$|^\s*\w+ = "
+    r"^\s*(?:[>|$#%+@<{\[\u23fa\u276f\u2502]|\d+[:|]|\d{4}-\d\d|at \S+\(|File \"|(?:\w+\.)+\w+:|[-*\u2022] )|[{};]\s*$"
+    r"|=>|\t|\\n|::|https?://\S+$|^\s*\w+ = |\*\*|`[^`]{40,}`"
 )
+# The client's words, not a person's.
+_NOBODYS = "Implement the following plan:"
+# Words that point at something said before; what a sentence begins with tells whether it can stand alone.
+_VAGUE = re.compile(r"(?i)\b(?:it|that|this|these|those|them|something)\b")
+_HEAD = 5
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 
 
 def detect(story: Story) -> Iterator[Candidate]:
     """The sentences that decide something."""
     for step in story.steps:
-        if not isinstance(step, Asked) or len(step.text) > LONGEST_TURN:
-            continue
-        found = [said for said in sentences(_FENCED.sub("\n", step.text)) if _decides(said)]
-        for said in found[:MOST_OF_A_TURN]:
-            yield Candidate(
-                NAME,
-                "decision",
-                {"summary": summary(said), "rationale": f"The person said: {quoted(step.text, 1_500)}"},
-                (Evidence(step.offset, "the person said so"),),
-                step.at,
-                weight=_weight(said),
-            )
+        if isinstance(step, Asked) and len(step.text) <= LONGEST_TURN and not step.text.startswith(_NOBODYS):
+            for said in _decisions(step.text)[:MOST_OF_A_TURN]:
+                yield Candidate(
+                    NAME,
+                    "decision",
+                    {"summary": summary(said), "rationale": f"The person said: {quoted(step.text, 1_500)}"},
+                    (Evidence(step.offset, "the person said so"),),
+                    step.at,
+                    weight=_weight(said),
+                )
+
+
+def _decisions(text: str) -> list[str]:
+    """The sentences that decide, each with the one before it where it does not say by itself what it is about."""
+    found, before = [], ""
+    for said in sentences(_FENCED.sub("\n", text)):
+        if _decides(said):
+            words = said.split()
+            points = len(words) < LONG_ENOUGH and _VAGUE.search(" ".join(words[:_HEAD]))
+            if points or (len(words) < CLEAR and said.isascii()):
+                if before and not _PASTED.search(before) and len(before) <= LONGEST:
+                    found.append(f"{before} {said}")
+                elif len(words) >= CLEAR - 2 and not points:
+                    found.append(said)
+            else:
+                found.append(said)
+        before = said
+    return found
 
 
 def _decides(said: str) -> bool:

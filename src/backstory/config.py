@@ -88,7 +88,7 @@ class Settings:
     )  # fmt: skip
     # What the project wrote elsewhere: folders and globs of tickets and decision records, cached files, mappings.
     HISTORY = ("tickets", "decisions", "pull_requests", "states", "line_counts", "embeddings")
-    __slots__ = (*BRIEF, *HISTORY, "churn_commits", "decay_days")
+    __slots__ = (*BRIEF, *HISTORY, "capture", "churn_commits", "decay_days")
 
     def __init__(self) -> None:
         self.brief_tokens = BRIEF_TOKENS
@@ -101,6 +101,8 @@ class Settings:
         # What an agent is told of one file, and from which level of a check on an edit is refused once: "" for never.
         self.note_tokens = 120
         self.hook_refuses = ""
+        # Whether sessions that end propose what they learned.
+        self.capture = True
         self.decay_days: dict[str, int] = {}
         self.tickets: tuple[str, ...] = ()
         self.decisions: tuple[str, ...] = ()
@@ -300,6 +302,7 @@ def title_of(text: str) -> str:
 def _settings(data: dict[str, Any]) -> Settings:
     settings = Settings()
     given = {**data.get("score", {}), **data.get("freshness", {}), **data.get("brief", {}), **data.get("hooks", {})}
+    given |= {name: value for name, value in data.get("sessions", {}).items() if name == "capture"}
     names = {"budget": "brief_tokens", "seconds": "hook_seconds", "refuse": "hook_refuses"}
     for name, value in given.items():
         field = names.get(name, name)

@@ -37,7 +37,7 @@ SPEAKS = {
 }
 QUIET = {
     "claude-code": ("PreToolUse", "PostToolUseFailure", "PreCompact", "Stop", "SessionEnd"),
-    "codex": ("PreToolUse", "Stop"),
+    "codex": ("PreToolUse", "Stop", "SessionEnd"),
     "cursor": ("preToolUse", "preCompact", "stop", "sessionEnd"),
     "gemini": ("BeforeTool", "AfterAgent", "PreCompress", "SessionEnd"),
     "copilot": ("UserPromptSubmit", "PreToolUse", "PreCompact", "Stop"),

@@ -216,7 +216,7 @@ def test_every_hook_that_is_written_exits_0_with_valid_or_no_output(shop: Shop) 
     for path in shop.home.rglob("*.json"):
         if "state" not in path.parts:
             commands += found(json.loads(path.read_text(encoding="utf-8")).get("hooks", {}))
-    assert len(commands) == 30
+    assert len(commands) == 31
     for command in commands:
         done = subprocess.run(["sh", "-c", command], input=b"{}", capture_output=True, cwd=shop.home, check=False)
         assert done.returncode == 0 and (not done.stdout or json.loads(done.stdout) is not None), command

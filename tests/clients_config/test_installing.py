@@ -322,10 +322,10 @@ def test_an_event_that_an_earlier_release_used_is_given_up_at_the_next_installat
     path = folder / ".codex" / "hooks.json"
     path.parent.mkdir()
     ours, mine = {"hooks": [{"command": "backstory-hook codex Interrupt"}]}, {"hooks": [{"command": "mine"}]}
-    path.write_text(json.dumps({"hooks": {"Interrupt": [ours], "SessionEnd": [ours, mine]}}), encoding="utf-8")
+    path.write_text(json.dumps({"hooks": {"Interrupt": [ours], "SubagentStop": [ours, mine]}}), encoding="utf-8")
     install("codex", folder, roles=("hooks",))
     hooks = json.loads(path.read_text(encoding="utf-8"))["hooks"]
-    assert "Interrupt" not in hooks and hooks["SessionEnd"] == [mine] and "Stop" in hooks
+    assert "Interrupt" not in hooks and hooks["SubagentStop"] == [mine] and "Stop" in hooks
 
 
 def test_a_pipe_or_a_folder_in_place_of_a_file_is_refused_at_once(folder: Path) -> None:

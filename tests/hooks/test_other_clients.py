@@ -250,6 +250,7 @@ def _texts(value: Any) -> list[str]:
 
 SILENT: dict[tuple[str, str], Request] = {
     ("codex", "Stop"): {"session_id": "c-1", "stop_hook_active": False, "last_assistant_message": "done"},
+    ("codex", "SessionEnd"): {"session_id": "c-1", "reason": "other"},
     ("gemini", "AfterAgent"): {"session_id": "g-1", "prompt": "x", "prompt_response": "y"},
     ("gemini", "PreCompress"): {"session_id": "g-1", "trigger": "auto"},
     ("gemini", "SessionEnd"): {"session_id": "g-1", "reason": "exit"},

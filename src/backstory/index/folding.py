@@ -219,9 +219,7 @@ class Folding:
     def _write(self, number: int, held: Held, standing: Standing) -> None:
         entry = held.entry
         at = parse_instant(entry.at)
-        # What capture found is as old as what it saw happen, whenever the transcript was read.
-        seen = parse_instant(entry.valid_from) if entry.by.name == CAPTURE and entry.valid_from else at
-        last_at = max(min(at, seen), standing.confirmed_at)
+        last_at = max(_happened(entry, at), standing.confirmed_at)
         line, cost = self.render(entry)
         self._forget(number, entry.id)
         row = {
@@ -322,6 +320,12 @@ _ENTRY_COLUMNS = (
     " closed held superseded_by contested_with ended_at ended_by reason"
 ).split()
 _INSERT_ENTRY = f"INSERT INTO entries ({','.join(_ENTRY_COLUMNS)}) VALUES ({','.join(':' + c for c in _ENTRY_COLUMNS)})"
+
+
+def _happened(entry: Entry, at: int) -> int:
+    """What capture found is as old as what it saw happen, whenever the transcript was read."""
+    seen = parse_instant(entry.valid_from) if entry.by.name == CAPTURE and entry.valid_from else at
+    return min(at, seen)
 
 
 def folder_of(path: str) -> str:

@@ -16,6 +16,7 @@ EVENTS = (
     Hook("PreToolUse", "apply_patch|Bash"),
     Hook("PostToolUse"),
     Hook("Stop"),
+    Hook("SessionEnd"),
 )
 _HOOKS = JsonHooks(NAME, EVENTS)
 

@@ -51,6 +51,8 @@ ANSWERS: dict[str, tuple[str, bool]] = {
     "git-hooks install": ("backstory.project.git_hooks.changes:HooksOutcome", False),
     "git-hooks uninstall": ("backstory.project.git_hooks.changes:HooksOutcome", False),
     "git-hooks status": ("backstory.project.git_hooks.removing:GitHooks", False),
+    "capture": ("backstory.project.capture.running:Captured", False),
+    "backfill": ("backstory.project.capture.backfill:Backfilled", False),
     "sessions list": (f"{_SESSIONS}:Sessions", False),
     "sessions show": (f"{_SESSIONS}:SessionDetail", False),
     "sessions search": (f"{_SESSIONS}:Passages", False),

@@ -58,6 +58,8 @@ COMMANDS: dict[str, Command] = dict(
         _command(RECORD, "lesson", "Record what holds for a library"),
         _command(RECORD, "note", "Record anything else worth a line"),
         _command(RECORD, "plan", "Show or change the plan: what is intended"),
+        _command(RECORD, "capture", "Propose what sessions learned"),
+        _command(RECORD, "backfill", "Take in all old transcripts and the git history"),
         _command(RECORD, "ticket new", "Write a new ticket"),
         _command(RECORD, "ticket list", "List the tickets of this project", reads=True),
         _command(RECORD, "ticket show", "Show a ticket with all that belongs to it", reads=True),

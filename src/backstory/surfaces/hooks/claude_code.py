@@ -81,7 +81,9 @@ def session_end(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
 
 def _end(stdin: bytes, how: str, now: int) -> tuple[bytes, list[str]]:
     given = Payload(stdin)
-    answer = events.ended(given.cwd, given.text("session_id"), how, given.text("transcript_path"), now)
+    answer = events.ended(
+        given.cwd, given.text("session_id"), how, given.text("transcript_path"), now, client="claude-code"
+    )
     return b"", answer.notices
 
 

@@ -58,9 +58,18 @@ def post_tool_use(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
 
 def stop(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
     """Note that the agent came to rest."""
+    return _end(stdin, "stopped", now)
+
+
+def session_end(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
+    """The session is over."""
+    return _end(stdin, "ended", now)
+
+
+def _end(stdin: bytes, how: str, now: int) -> tuple[bytes, list[str]]:
     given = Payload(stdin)
-    answer = events.ended(given.cwd, given.text("session_id"), "stopped", given.text("transcript_path"), now)
-    return b"", answer.notices
+    transcript = given.text("transcript_path")
+    return b"", events.ended(given.cwd, given.text("session_id"), how, transcript, now, client="codex").notices
 
 
 def _patch(given: Payload) -> str:
@@ -76,4 +85,5 @@ EVENTS: dict[str, Callable[[bytes, int], tuple[bytes, list[str]]]] = {
     "PreToolUse": pre_tool_use,
     "PostToolUse": post_tool_use,
     "Stop": stop,
+    "SessionEnd": session_end,
 }

@@ -55,7 +55,9 @@ def stop(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
 
 def _end(stdin: bytes, how: str, now: int) -> tuple[bytes, list[str]]:
     given = Payload(stdin)
-    return b"", events.ended(given.cwd, _session(given), how, given.text("transcript_path"), now).notices
+    return b"", events.ended(
+        given.cwd, _session(given), how, given.text("transcript_path"), now, client="copilot"
+    ).notices
 
 
 def _session(given: Payload) -> str:

@@ -61,7 +61,9 @@ def session_end(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
 
 def _end(stdin: bytes, how: str, now: int) -> tuple[bytes, list[str]]:
     given = Payload(stdin)
-    return b"", events.ended(given.cwd, _session(given), how, given.text("transcript_path"), now).notices
+    return b"", events.ended(
+        given.cwd, _session(given), how, given.text("transcript_path"), now, client="cursor"
+    ).notices
 
 
 def _session(given: Payload) -> str:

@@ -120,14 +120,19 @@ def failed(cwd: str, session: str, tool: str, what: str, now: int) -> Answer:
     return Answer()
 
 
-def ended(cwd: str, session: str, how: str, transcript: str, now: int) -> Answer:
-    """Note that the session ends or is compacted, and where its transcript lies: what looks at it later finds it."""
+def ended(cwd: str, session: str, how: str, transcript: str, now: int, *, client: str = "") -> Answer:
+    """Note that the session ends or is compacted. When it is over, what it learned is proposed, as far as time goes."""
     from backstory.project import file_notes
 
     known = file_notes.Session(cwd, session, now)
-    if known.file is not None:
-        known.file.add("ended", f"{now} {how} {transcript}")
-    return Answer()
+    if known.file is None or known.places is None:
+        return Answer()
+    known.file.add("ended", f"{now} {how} {transcript}")
+    if how != "ended" or not client:
+        return Answer()
+    from backstory.project import session_end
+
+    return Answer(notices=session_end.captured(known.places, client, session, transcript, now))
 
 
 def _joined(text: str, warnings: Sequence[str], name: str) -> str:

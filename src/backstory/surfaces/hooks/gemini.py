@@ -67,7 +67,7 @@ def session_end(stdin: bytes, now: int) -> tuple[bytes, list[str]]:
 
 def _end(stdin: bytes, how: str, now: int) -> tuple[bytes, list[str]]:
     given = Payload(stdin)
-    answer = events.ended(given.cwd, given.text("session_id"), how, given.text("transcript_path"), now)
+    answer = events.ended(given.cwd, given.text("session_id"), how, given.text("transcript_path"), now, client="gemini")
     return b"", answer.notices
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 # 1: first version.
-VERSION = 2
+VERSION = 3
 
 TEXT, TEXTS, NUMBER, REAL, TIME, FLAG = "VARCHAR", "VARCHAR[]", "BIGINT", "DOUBLE", "TIMESTAMP", "BOOLEAN"
 
@@ -192,20 +192,37 @@ TABLES: dict[str, Table] = {
         ),
         _table(
             "sessions",
-            "sessions of agents that recorded something",
-            ("session", TEXT, "the client's id"),
-            ("agent", TEXT, "the name it gave last"),
-            ("first_at", TIME, "its first event"),
-            ("last_at", TIME, "its last event"),
+            "sessions of agents: what they recorded, and what transcripts on this machine say they did",
+            ("session", TEXT, "the client's id; of a sub-agent id/agent"),
+            ("agent", TEXT, "the name it gave last, or the client"),
+            ("first_at", TIME, "when it began"),
+            ("last_at", TIME, "when it ended"),
             ("entry_count", NUMBER, "entries it recorded"),
             ("event_count", NUMBER, "entries and operations"),
+            ("client", TEXT, "NULL from here on: no transcript here"),
+            ("title", TEXT, "what was asked first"),
+            ("parent", TEXT, "the session that started it"),
+            ("provider", TEXT, ""),
+            ("model", TEXT, "the last one"),
+            ("branch", TEXT, "the last one"),
+            ("turns", NUMBER, "times that a person spoke"),
+            ("calls", NUMBER, "of tools"),
+            ("failed_calls", NUMBER, ""),
+            ("edits", NUMBER, "changes of files"),
+            ("tokens_read", NUMBER, "those from a cache included"),
+            ("tokens_written", NUMBER, ""),
+            ("outcome", TEXT, "done, interrupted, failed or unknown"),
+            ("commits", TEXTS, "short ids of commits it made"),
         ),
         _table(
             "session_files",
-            "files that the entries of a session cite",
+            "files that a session read or edited, or that its entries cite",
             ("session", TEXT, "sessions.session"),
             ("path", TEXT, ""),
             ("last_at", TIME, ""),
+            ("cited", FLAG, "an entry of the session cites it"),
+            ("reads", NUMBER, "NULL: no transcript here"),
+            ("edits", NUMBER, ""),
         ),
         _table(
             "themes",

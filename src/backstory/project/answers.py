@@ -14,6 +14,7 @@ from backstory.project.opened import Project
 from backstory.project.paths import relative
 from backstory.project.refresh import compare_all, recheck, recheck_all
 from backstory.project.resolve import candidates, entry_id
+from backstory.project.sessions.provenance import Behind, Place, of_entry, of_path
 from backstory.project.working_set import working_set
 from backstory.recall import live
 from backstory.recall.view import COLUMNS, SOURCE, View, by_ids, view, views
@@ -33,17 +34,22 @@ __all__ = (
 
 
 class Detail(msgspec.Struct, frozen=True):
-    """One entry in full: `history` are the operations on it and the entries that replace it, oldest first."""
+    """One entry in full: `history` are the operations on it and the entries that replace it, oldest first.
+
+    `comes_from` are the places in transcripts that it rests on, or the turn that it was recorded in.
+    """
 
     entry: View
     history: tuple[Fields, ...]
     case: tuple[View, ...] = ()
+    comes_from: tuple[Place, ...] = ()
 
 
 class Why(msgspec.Struct, frozen=True):
     """Everything known about a path: entries by what they cite, what is known of its folder, whether it exists.
 
     `known` False: nothing is known about it, which is not the same as safe. `now`: the name that git gave it since.
+    `behind`: the commits and sessions that made it what it is, or the line of it that was asked for.
     """
 
     path: str
@@ -55,6 +61,7 @@ class Why(msgspec.Struct, frozen=True):
     commits: int
     formerly: tuple[str, ...]
     now: str = ""
+    behind: Behind | None = None
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -143,7 +150,11 @@ def search(
     answer = ask()
     if recheck(project, [hit.ref for hit in answer.hits if hit.source == "entry"]):
         answer = ask()
-    return answer
+    if names or standings or (sources and "session" not in sources):
+        return answer
+    from backstory.project.sessions.merging import merged
+
+    return merged(project, answer, limit, alone=tuple(sources) == ("session",), path=place, since=since, until=until)
 
 
 def _check_names(what: str, given: Sequence[str], known: Sequence[str]) -> None:
@@ -189,7 +200,7 @@ def show(project: Project, ref: str) -> Detail:
     recheck(project, [id_])
     item = by_ids(project.db, [id_], project.now)[id_]
     around = _case_entries(project, id_) if item.kind == "issue" else ()
-    return Detail(item, tuple(_history(project, id_)), tuple(around))
+    return Detail(item, tuple(_history(project, id_)), tuple(around), of_entry(project, item))
 
 
 def _history(project: Project, id_: str) -> Iterator[Fields]:
@@ -207,8 +218,8 @@ def _history(project: Project, id_: str) -> Iterator[Fields]:
             yield {**fields, "standing": one_view(project, str(fields["id"])).standing}
 
 
-def why(project: Project, path: str, cwd: str = "") -> Why:
-    """Everything known about a file or folder, and what it rests on."""
+def why(project: Project, path: str, cwd: str = "", *, line: int = 0) -> Why:
+    """Everything known about a file or folder, what it rests on, and what stands behind it or behind a line of it."""
     place = relative(project.root, path, cwd)
     db, now = project.db, project.now
     former = _former_names(project, place)
@@ -233,6 +244,7 @@ def why(project: Project, path: str, cwd: str = "") -> Why:
         commits=count,
         formerly=tuple(former),
         now=_present_name(project, place),
+        behind=of_path(project, place, line),
     )
 
 

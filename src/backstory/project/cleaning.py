@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
+from collections.abc import Mapping
 
 import msgspec
 
@@ -20,7 +21,11 @@ _WORTH_BYTES = 1 << 20
 
 
 class Cleaned(msgspec.Struct, frozen=True):
-    """Bytes of derived files before and after, what was removed, and how the log grew, by month."""
+    """Bytes of derived files before and after, what was removed, and how the log grew, by month.
+
+    `sessions` are those that the archive no longer has because their transcripts are gone, `resting_entries` how many
+    entries rest on them.
+    """
 
     derived_before: int
     derived_after: int
@@ -28,10 +33,14 @@ class Cleaned(msgspec.Struct, frozen=True):
     log_bytes: int
     journal_bytes: int
     log_growth: dict[str, int]
+    sessions: tuple[str, ...] = ()
+    resting_entries: int = 0
 
 
-def clean(project: Project) -> Cleaned:
-    """Shrink the index, write its WAL back, and drop left-over files."""
+def clean(project: Project, env: Mapping[str, str], home: str) -> Cleaned:
+    """Shrink the index, write its WAL back, drop left-over files, and sessions that have no transcript any more."""
+    from backstory.project.sessions import cleaning
+
     places = project.config.places
     before = _size(places.derived_dir)
     free, page = (project.db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_size"))
@@ -39,15 +48,21 @@ def clean(project: Project) -> Cleaned:
         build.wipe_freed_pages(project.db)
     else:
         project.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    dropped = cleaning.clean(project.config, env, home)
     removed = [*_drop_left_over(places.derived_dir), *_drop_old_faults(os.path.join(state_dir(), "faults"))]
     growth = _by_month(places.log_dir) or _by_month(places.journal_dir)
     return Cleaned(
-        derived_before=before,
-        derived_after=_size(places.derived_dir),
+        derived_before=before + dropped.before,
+        derived_after=_size(places.derived_dir) + dropped.after,
         removed=tuple(sorted(removed)),
         log_bytes=sum(_by_month(places.log_dir).values()),
         journal_bytes=sum(_by_month(places.journal_dir).values()),
         log_growth=growth,
+        sessions=dropped.sessions,
+        resting_entries=sum(
+            project.db.execute("SELECT count(*) FROM entries WHERE session = ?", (id_,)).fetchone()[0]
+            for id_ in dropped.sessions
+        ),
     )
 
 

@@ -36,7 +36,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """What became of a write.
 
     `status`: recorded, corroborated (a duplicate; `id` is the entry that it confirmed), dropped (an automatic write of
-    something withdrawn; nothing was written), known (the same session said it before; nothing was written). `clashes` are shown with both sides; `calls` are exact next commands.
+    something withdrawn; nothing was written), known (the same session said it before; nothing was written). `clashes`
+    are shown with both sides; `calls` are exact next commands.
     """
 
     status: str
@@ -213,7 +214,9 @@ def _adds_nothing(entry: Entry, other: Entry) -> bool:
     told, known = entry.prose(), other.prose()
     texts = all(value_key(text) == value_key(known.get(name, "")) for name, text in told.items())
     files = {(ref.path, ref.symbol) for ref in entry.files} <= {(ref.path, ref.symbol) for ref in other.files}
-    same = ("outcome", "path", "issue", "scope", "ticket", "valid_until", "valid_from", "decay_days")
+    same: tuple[str, ...] = ("outcome", "path", "issue", "scope", "ticket", "valid_until", "decay_days", "valid_from")
+    # What capture saw again at another time is the same thing.
+    same = same[:-1] if entry.by.name == CAPTURE else same
     given = all(not getattr(entry, name, "") or getattr(entry, name) == getattr(other, name, "") for name in same)
     return texts and files and given and entry.pinned <= other.pinned
 

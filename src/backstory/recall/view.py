@@ -12,7 +12,7 @@ import msgspec
 from backstory.recall.brief import short_id
 from backstory.recall.live import standing_now
 from backstory.records.codec import read_event, read_fields
-from backstory.records.event import Entry
+from backstory.records.event import MARK, Entry
 from backstory.records.hostile import one_line
 from backstory.records.times import DAY, format_instant, revisit_instant
 
@@ -91,7 +91,7 @@ def view(db: sqlite3.Connection, row: Sequence[Any], now: int) -> View:
     evidence = [f"session {entry.by.session}"] if entry.by.session else []
     evidence += [_commit(db, entry.commit)] if entry.commit else []
     evidence += [f"ticket {entry.ticket}"] if entry.ticket else []
-    evidence += list(entry.evidence)
+    evidence += [text for text in entry.evidence if not text.startswith(MARK)]
     ended = {"at": format_instant(ended_at), "by": ended_by, "reason": reason} if ended_at else {}
     return View(
         id=id_,

@@ -124,6 +124,12 @@ def by_id(db: sqlite3.Connection, id_: str) -> list[Session]:
     return _sessions(db, rest, (f"{like}%", f"%{like}"))
 
 
+def was_here(db: sqlite3.Connection, id_: str) -> str:
+    """The transcript of a session that was taken out because that is gone; "" for one that never was here."""
+    row = db.execute("SELECT path FROM gone WHERE id = ?", (id_,)).fetchone()
+    return str(row[0]) if row else ""
+
+
 def by_numbers(db: sqlite3.Connection, found: Sequence[int]) -> dict[int, Session]:
     """Sessions by their row's number."""
     rows = _sessions(db, f"WHERE s.session IN ({numbers(found)})")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from backstory.index.documents import DOCUMENT_TABLES, FTS_TABLE
 
-VERSION = 2
+VERSION = 3
 
 # As the index has it, without the text. (SQLite 3.37 cannot take rows out of such a table: see `gone`.)
 WORDS_TABLE = FTS_TABLE.rstrip().removesuffix(")").rstrip() + ",\n        content = ''\n    )"
@@ -127,6 +127,11 @@ TABLES = (
         PRIMARY KEY (session, detector, offset)
     ) WITHOUT ROWID""",
     "CREATE INDEX finds_key ON finds (key) WHERE key <> ''",
+    """CREATE TABLE gone (  -- sessions that were taken out because their transcript is gone
+        id TEXT PRIMARY KEY,
+        client TEXT NOT NULL,
+        path TEXT NOT NULL
+    ) WITHOUT ROWID""",
     """CREATE TABLE passages (  -- a document is a piece of a turn that was read at once
         document INTEGER PRIMARY KEY, -- documents.rowid
         turn INTEGER NOT NULL,

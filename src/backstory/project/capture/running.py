@@ -116,7 +116,7 @@ class _Capture:
         pairs = [(session.id, candidate) for candidate in cleaned]
         for id_, body in finds.repeated(self.db, [candidate.key for candidate in cleaned if candidate.key]):
             pairs.append((id_, msgspec.json.decode(body, type=Candidate)))
-        for candidate in repeated_fix.across(pairs):
+        for candidate in repeated_fix.across(_told_differently(pairs)):
             self._write(candidate, session)
 
     def look_together(self) -> None:
@@ -165,6 +165,14 @@ class _Capture:
                 written.status, candidate.kind, summary, candidate.detector, session.id,
                 candidate.evidence[0].offset, written.id, written.standing, written.why,
             ))  # fmt: skip
+
+
+def _told_differently(pairs: list[tuple[str, Candidate]]) -> list[tuple[str, Candidate]]:
+    """Without what is word for word the same in every session: that was confirmed already."""
+    said: dict[str, set[object]] = {}
+    for _, one in pairs:
+        said.setdefault(one.key, set()).add(one.fields.get("summary"))
+    return [(session, one) for session, one in pairs if len(said[one.key]) > 1]
 
 
 def _clean(candidate: Candidate) -> Candidate:

@@ -16,7 +16,7 @@ from backstory.project.opened import Project
 from backstory.recall import live
 from backstory.recall.conflicts import Clash
 from backstory.records.codec import read_fields
-from backstory.records.event import BY_ITSELF, CAPTURE, SUMMARY_LIMIT, By
+from backstory.records.event import BY_ITSELF, CAPTURE, MARK, SUMMARY_LIMIT, By
 from backstory.records.hostile import one_line
 from backstory.records.times import format_instant
 from backstory.records.value import similarity
@@ -24,7 +24,6 @@ from backstory.sources.git.log import commit_before
 
 # How alike two texts are when one says the other again.
 SAYS_AGAIN = 0.85
-_MARK = "capture "
 _MOST_EVIDENCE = 6
 _MOST_COMPARED = 400
 _AGAINST = ("opposite", "different", "turned down")
@@ -139,7 +138,7 @@ def _mark(candidate: Candidate, session: Session) -> str:
     first = candidate.evidence[0]
     several = any(one.session for one in candidate.evidence)
     what = candidate.key if several and candidate.key else f"{session.client} {session.id} {first.offset}"
-    return f"{_MARK}{candidate.detector} {blake2b(what.encode(), digest_size=8).hexdigest()}"
+    return f"{MARK}{candidate.detector} {blake2b(what.encode(), digest_size=8).hexdigest()}"
 
 
 def _place(one: Evidence, session: Session) -> str:
@@ -156,6 +155,6 @@ def _marks(project: Project) -> dict[str, str]:
     found: dict[str, str] = {}
     for id_, body in rows:
         for text in read_fields(body.encode("utf-8", "surrogatepass")).get("evidence", ()):
-            if str(text).startswith(_MARK):
+            if str(text).startswith(MARK):
                 found[str(text)] = str(id_)
     return found

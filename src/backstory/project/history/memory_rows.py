@@ -115,21 +115,3 @@ def _instant(text: str) -> int | None:
         return parse_instant(text)
     except (ValueError, BadLine):
         return None
-
-
-def sessions(rows: list[Row], entry_ids: set[str]) -> Iterator[Row]:
-    """Rows of `sessions`, from those of `events`."""
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        if row[6] and row[1] is not None:
-            found.setdefault(row[6], []).append(row)
-    for session, mine in sorted(found.items()):
-        mine.sort(key=lambda row: (row[1], row[0]))
-        named = [row[5] for row in mine if row[5]]
-        count = sum(row[0] in entry_ids for row in mine)
-        yield session, named[-1] if named else None, mine[0][1], mine[-1][1], count, len(mine)
-
-
-def session_files(db: sqlite3.Connection) -> Iterator[Row]:
-    """Rows of `session_files`."""
-    yield from db.execute("SELECT session, path, last_at FROM session_files ORDER BY session, path")

@@ -27,6 +27,7 @@ from backstory.project.history import (
     inputs,
     memory_rows,
     recorded_decisions,
+    session_rows,
     sources,
     theme_group,
 )
@@ -153,7 +154,7 @@ def is_current(project: Project) -> bool:
     if pointer is None:
         return False
     work = _work(project, pointer, all_words=False)
-    work.wanted["memory"] = memory_rows.signature(project.db)
+    work.wanted["memory"] = _memory_signature(project)
     return not any(map(work.behind, work.wanted)) and not any(map(work.unindexed, inputs.INDEXED))
 
 
@@ -175,7 +176,7 @@ def _bring(
     behind = {group for group in work.wanted if work.behind(group)}
     unindexed = {group for group in inputs.INDEXED if work.unindexed(group)}
     if not behind | unindexed:
-        work.wanted["memory"] = memory_rows.signature(db)
+        work.wanted["memory"] = _memory_signature(work.project)
         if not work.behind("memory") and (meaning is None or _knows_meaning(work, meaning)):
             return (), _notes(meaning)
     building = store.Building(folder, pointer)
@@ -190,7 +191,7 @@ def _bring(
             _index(work, group)
         for group in sorted(behind & _READERS.keys()):
             _replace(history, group, work.read(group))
-        work.wanted["memory"] = memory_rows.signature(db)
+        work.wanted["memory"] = _memory_signature(work.project)
         if work.behind("memory"):
             behind.add("memory")
             _write_memory(history, work.project)
@@ -290,8 +291,12 @@ def _write_memory(history: DuckDBPyConnection, project: Project) -> None:
     ids = {row[0] for row in db.execute("SELECT id FROM entries WHERE source = 'log'")}
     rows = list(memory_rows.events(db))
     build.add(history, "events", rows)
-    build.add(history, "sessions", memory_rows.sessions(rows, ids))
-    build.add(history, "session_files", memory_rows.session_files(db))
+    build.add(history, "sessions", session_rows.sessions(project, rows, ids))
+    build.add(history, "session_files", session_rows.session_files(project))
+
+
+def _memory_signature(project: Project) -> str:
+    return f"{memory_rows.signature(project.db)} {session_rows.signature(project)}"
 
 
 def _facts(work: _Work, history: DuckDBPyConnection) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -40,6 +41,7 @@ _SHOWN = frozenset(
     " decay_days redacted origin path".split()
 )
 _LABEL = 18
+_IN_SESSION = re.compile(r"session \S+#\d+: ")
 
 
 def day(instant: str) -> str:
@@ -134,7 +136,8 @@ def _rows(view: View) -> Iterable[tuple[str, str]]:
     if view.ended:
         reason = f": {view.ended['reason']}" if view.ended.get("reason") else ""
         yield "ended", f"{day(view.ended['at'])} by {view.ended['by'] or 'unknown'}{reason}"
-    yield from (("rests on", item) for item in view.evidence)
+    # Places in transcripts are shown with what stands there.
+    yield from (("rests on", item) for item in view.evidence if not _IN_SESSION.match(item))
     yield "id", view.id
 
 

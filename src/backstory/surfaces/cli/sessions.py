@@ -17,6 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from backstory.project.opened import Project
     from backstory.project.sessions.answers import Passage, SessionDetail, SessionRow
+    from backstory.project.sessions.provenance import Behind, Place
 
 F = TypeVar("F", bound=Callable[..., Any])
 _COLOURS = {"done": "green", "failed": "red", "interrupted": "yellow"}
@@ -124,6 +125,40 @@ def _turn_line(turn: Any) -> str:
 def _failure_line(one: Any) -> str:
     text = f"{line_of(one.command)}: {line_of(one.error)}"
     return f"  {wrap(text, 4, 2)}"
+
+
+def place_lines(place: Place, *, again: bool = False) -> Iterable[str]:
+    """Where an entry comes from: the session and its turn, then what stands there. `again`: the turn was shown."""
+    where = f"session {short(place.session)}"
+    if place.turn:
+        where += f", turn {place.turn}"
+    when = f", {place.at[:16].replace('T', ' ')}" if place.at else ""
+    state = f" [{place.state}]" if place.state != "here" else ""
+    yield f"{paint('comes from', 'bold')} {line_of(where + when)}{paint(state, 'yellow')}"
+    if place.shows:
+        yield f"  {wrap(line_of(place.shows), 2, 2)}"
+    if place.asked and not again and not any(who == "person" for who, _ in place.lines):
+        yield f"  asked: {wrap(line_of(place.asked), 9, 9)}"
+    for who, text in place.lines:
+        yield f"  {who}: {wrap(line_of(text), 4, 4 + len(who))}"
+    if place.transcript:
+        yield f"  {paint(line_of(f'{place.transcript}, byte {place.offset:,}'), 'dim')}"
+
+
+def behind_lines(behind: Behind) -> Iterable[str]:
+    """The commits and sessions behind a file or a line."""
+    what = f"line {behind.line}" if behind.line else "it"
+    if behind.commits:
+        yield f"Commits behind {what}:"
+    for commit in behind.commits:
+        made = f" (session {', '.join(map(short, commit.sessions))})" if commit.sessions else ""
+        yield f"  {commit.sha[:10]}  {paint(commit.at[:10], 'dim')}  {wrap(line_of(commit.subject + made), 4, 24)}"
+    if behind.sessions:
+        yield f"Sessions behind {what}:"
+    for one in behind.sessions:
+        did = _count(one.edits, "edit") if one.edits else f"read {one.reads} times" if one.reads > 1 else "read"
+        text = f"{one.client}, turn {one.turn}, {did}: {one.title or '(nobody asked)'}"
+        yield f"  {short(one.id):<10}  {paint(one.at[:10], 'dim')}  {wrap(line_of(text), 4, 24)}"
 
 
 def passage_line(one: Passage) -> str:

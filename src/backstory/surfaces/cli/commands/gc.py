@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from backstory.surfaces.cli.commands.status import size_of
@@ -19,13 +20,16 @@ def command(run: Run) -> None:
     """The log and the journal are never touched; how the log grew is said."""
     from backstory.project.cleaning import clean
 
-    cleaned = clean(run.open())
+    cleaned = clean(run.open(), os.environ, os.path.expanduser("~"))
     run.answer(cleaned, lambda: _lines(cleaned))
 
 
 def _lines(cleaned: Cleaned) -> Iterable[str]:
     yield row("derived files", f"{size_of(cleaned.derived_before)} before, {size_of(cleaned.derived_after)} now")
     yield from (row("removed", line_of(path)) for path in cleaned.removed)
+    if cleaned.sessions:
+        rest = f"; {cleaned.resting_entries} entries rest on them and say so" if cleaned.resting_entries else ""
+        yield row("sessions", f"{len(cleaned.sessions)} dropped, their transcripts are gone{rest}")
     yield row("log", f"{size_of(cleaned.log_bytes)}, journal {size_of(cleaned.journal_bytes)} (never touched)")
     months = list(cleaned.log_growth.items())[-6:]
     if months:

@@ -11,6 +11,7 @@ from backstory.errors import BackstoryError
 from backstory.surfaces.cli.console import line_of, say_all
 from backstory.surfaces.cli.entries import day, entry_lines, full
 from backstory.surfaces.cli.running import Run, make
+from backstory.surfaces.cli.sessions import place_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ def _lines(detail: Detail) -> Iterable[str]:
     yield from full(detail.entry)
     if detail.case:
         yield from ["", "case", *entry_lines(detail.case, "  ")]
+    turn = ("", 0)
+    for place in detail.comes_from:
+        yield from ["", *place_lines(place, again=(place.session, place.turn) == turn)]
+        turn = (place.session, place.turn)
     if detail.history:
         yield from ["", "history", *map(_operation, detail.history)]
 

@@ -11,6 +11,7 @@ import click
 from backstory.surfaces.cli.console import line_of, paint
 from backstory.surfaces.cli.entries import entry_line, entry_lines
 from backstory.surfaces.cli.running import Run, make
+from backstory.surfaces.cli.sessions import behind_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def command(run: Run, path: str) -> None:
     place = _PLACE.match(path)
     if place and not os.path.lexists(os.path.join(run.cwd, path)):
         path, line = place[1], int(place[2])
-    answer = why(project, path, run.cwd)
+    answer = why(project, path, run.cwd, line=line)
     run.answer(answer, lambda: _lines(answer, line))
 
 
@@ -41,7 +42,6 @@ def _lines(answer: Why, line: int) -> Iterable[str]:
     yield f"{paint(line_of(answer.path), 'bold')}{' — ' if facts else ''}{line_of('; '.join(facts))}"
     if not answer.known and not answer.withdrawn:
         yield "  Nothing is known about it, which is not the same as safe."
-        return
     entries = sorted(answer.entries, key=lambda view: not _covers(view, answer, line)) if line else answer.entries
     for view in entries:
         yield entry_line(view, "  ")
@@ -49,6 +49,8 @@ def _lines(answer: Why, line: int) -> Iterable[str]:
             yield f"      {paint(rest, 'dim')}"
     yield from _section("No longer holds", answer.withdrawn)
     yield from _section("In the same folder", answer.folder)
+    if answer.behind is not None:
+        yield from behind_lines(answer.behind)
 
 
 def _section(title: str, views: tuple[View, ...]) -> Iterable[str]:

@@ -93,6 +93,37 @@ def test_a_path_can_be_snoozed_and_taken_back(memory: Memory) -> None:
     assert ask(memory, "src/db.py").worst == "info"
 
 
+def test_a_path_that_is_not_there_is_snoozed_only_if_the_memory_knows_it(memory: Memory) -> None:
+    memory.put("src/db.py", "x = 1\n")
+    memory.commit("Add")
+    memory.add("decision", "Use one writer", files=["src/db.py"])
+    memory.git("rm", "-rq", "src")
+    memory.commit("Remove")
+    with memory.open() as project:
+        for unknown in ("src/gone.py", "sr", "src/d"):
+            with pytest.raises(BackstoryError, match=f"there is no {unknown} in this project") as refused:
+                snooze(project, PERSON, unknown)
+            assert refused.value.code == 2 and refused.value.hint
+        assert snooze_writing.listed(project) == []
+        for known in ("src/db.py", "src", "README.md"):
+            snooze(project, PERSON, known)
+        assert len(snooze_writing.listed(project)) == 3
+
+
+def test_only_what_is_snoozed_can_be_let_warn_again(memory: Memory) -> None:
+    trial = memory.add("trial", "Two writers", outcome="failed", files=["README.md"])
+    memory.put("src/db.py", "x = 1\n")
+    with memory.open() as project:
+        for target in (trial, "README.md", "nowhere/at/all.py"):
+            with pytest.raises(BackstoryError, match="is not snoozed"):
+                snooze(project, PERSON, target, off=True)
+        snooze(project, PERSON, "src")
+        (memory.root / "src/db.py").unlink()
+        (memory.root / "src").rmdir()
+        assert snooze(project, PERSON, "src", off=True).target == "src/"
+        assert snooze_writing.listed(project) == []
+
+
 def test_an_agent_may_not_snooze_and_odd_times_are_refused(memory: Memory) -> None:
     trial = memory.add("trial", "Two writers", outcome="failed", files=["README.md"])
     with memory.open() as project:

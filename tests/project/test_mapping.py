@@ -75,7 +75,8 @@ def test_packages_entry_points_and_commands_are_read_from_every_manifest(root: P
         ("shop", "python", "1.2"), ("web", "npm", "0.1"), ("core", "cargo", "2.0"), ("example.org/svc", "go", ""),
     }  # fmt: skip
     assert {(entry.name, entry.target) for entry in found.entry_points} == {
-        ("shop", "shop.main:run"), ("web", "cli.js"), ("core", "src/main.rs"), ("cmd/svc", "svc/cmd/svc/main.go"),
+        ("shop", "shop.main:run"), ("web", "web/cli.js"), ("core", "core/src/main.rs"),
+        ("cmd/svc", "svc/cmd/svc/main.go"),
         ("python -m shop", "src/shop/__main__.py"),
     }  # fmt: skip
     assert {(command.purpose, command.command, command.folder) for command in found.commands} == {
@@ -86,6 +87,27 @@ def test_packages_entry_points_and_commands_are_read_from_every_manifest(root: P
     }  # fmt: skip
     assert [command.purpose for command in found.commands][:4] == ["test"] * 4
     assert "of-another" not in str(found.packages)
+
+
+def test_files_that_a_manifest_names_from_its_own_folder_are_told_from_the_root(root: Path) -> None:
+    put(
+        root,
+        {
+            "package.json": '{"name": "top", "bin": "./bin/top.js"}',
+            "web/package.json": '{"name": "web", "bin": {"a": "./a.js", "b": 3}, "main": "../shared/index.js"}',
+            "core/Cargo.toml": '[package]\nname = "core"\n[[bin]]\nname = "x"\npath = "src/x.rs"\n[[bin]]\nname = "y"',
+        },
+    )
+    assert {(entry.name, entry.target) for entry in made(root).entry_points} == {
+        ("top", "bin/top.js"), ("a", "web/a.js"), ("b", ""), ("web", "shared/index.js"), ("x", "core/src/x.rs"),
+        ("y", "core/src/bin"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["clean-test-tmp", "test:clean", "rm-build"])
+def test_what_tidies_up_after_tests_is_no_test(name: str) -> None:
+    assert manifests.purpose_of(name) == "other"
+    assert manifests.purpose_of("unit-test") == "test" and manifests.purpose_of("pre-build") == "build"
 
 
 def test_languages_are_ranked_by_size_and_what_others_wrote_does_not_count(root: Path) -> None:
@@ -236,6 +258,12 @@ def test_a_module_that_is_called_setup_is_no_manifest() -> None:
 def test_the_lines_say_all_that_the_map_holds(root: Path) -> None:
     put(root, FILES)
     text = "\n".join(lines(made(root)))
-    for part in ("shop 1.2 (python", "pnpm run dev in web", "TypeScript", "folder: web/, 3 files", "leads to cli.js"):
+    for part in (
+        "shop 1.2 (python",
+        "pnpm run dev in web",
+        "TypeScript",
+        "folder: web/, 3 files",
+        "leads to web/cli.js",
+    ):
         assert part in text
     assert os.sep != "\\" or "\\" not in text

@@ -62,6 +62,20 @@ def test_words_that_fit_several_items_or_none_tick_nothing_and_list_what_there_i
     assert planning.done(config, "read a").items[0].done
 
 
+@pytest.mark.parametrize("text", ["", "Words without a box.\n", "- [x] Old\n"])
+def test_a_plan_with_nothing_open_does_not_send_people_for_numbers(config: Config, text: str) -> None:
+    if text:
+        planning.write(config, text)
+    with pytest.raises(BackstoryError, match="no item that is open") as refused:
+        planning.done(config, "old")
+    assert "number" not in refused.value.hint and "plan add" in refused.value.hint
+    planning.add(config, "New")
+    with pytest.raises(BackstoryError, match="No open item of the plan fits 'old'") as refused:
+        planning.done(config, "old")
+    number = refused.value.hint.partition("plan done ")[2].partition("`")[0]
+    assert planning.done(config, number).items[-1].done
+
+
 def test_a_whole_plan_takes_the_place_of_the_old_one_and_clearing_gives_it_back(config: Config) -> None:
     planning.add(config, "Old")
     planning.write(config, "# New\r\n- [ ] One\r\n")

@@ -122,12 +122,7 @@ def _ticked(text: str, which: str) -> str:
     named = [item for item in items if str(item.number) == wanted or (item.text.lower() == wanted and not item.done)]
     found = named or [item for item in items if wanted and wanted in item.text.lower() and not item.done]
     if len(found) != 1:
-        what = "Several items" if found else "No open item"
-        listed = "\n".join(f"  {item.number}. {item.text[:100]}" for item in (found or items) if not item.done)
-        raise BackstoryError(
-            f"{what} of the plan fit {which.strip()[:60]!r}." + (f"\n{listed}" if listed else ""),
-            hint="Name one by its number: `backstory plan` shows them.",
-        )
+        raise _unclear(which.strip()[:60], found, [item for item in items if not item.done])
     lines, number = text.split("\n"), 0
     for at, line in enumerate(lines):
         match = _ITEM.match(line)
@@ -136,6 +131,21 @@ def _ticked(text: str, which: str) -> str:
             lines[at] = f"{match[1]}x{match[3]}{match[4]}"
             break
     return "\n".join(lines)
+
+
+def _unclear(which: str, found: list[Item], left: list[Item]) -> BackstoryError:
+    """The refusal to guess, with the numbers that can be said instead: the plan itself has none."""
+    if not left:
+        return BackstoryError(
+            "The plan has no item that is open.",
+            hint='To add one: `backstory plan add "..."`; `backstory plan` shows it.',
+        )
+    listed = [item for item in found if not item.done] or left
+    said = f"Several items of the plan fit {which!r}." if found else f"No open item of the plan fits {which!r}."
+    return BackstoryError(
+        "\n".join([said, *(f"  {item.number}. {item.text[:100]}" for item in listed)]),
+        hint=f"Name one by the number before it: `backstory plan done {listed[0].number}`.",
+    )
 
 
 def _items(text: str) -> tuple[Item, ...]:

@@ -46,7 +46,13 @@ def snooze(
             code=Exit.REFUSED,
         )
     name, summary = _named(project, target, cwd)
+    name = _snoozed(project, name) if off else name
     until = 0 if off else project.now + _micros(span or _DEFAULT)
+    if not off and not _is_known(project, name):
+        raise BackstoryError(
+            f"Nothing was snoozed: there is no {name} in this project, and nothing is known about it.",
+            hint="Name an entry by its id, or a file or folder that is there; `backstory snooze` lists what is snoozed.",
+        )
     reason = secrets.redact(one_line(why, 300)).text
     made = snoozing.Snooze(name, until, project.now, person(project), reason)
     try:
@@ -76,6 +82,27 @@ def _named(project: Project, target: str, cwd: str) -> tuple[str, str]:
         return path, ""
     id_ = entry_id(project.db, target)
     return id_, _summary(project, id_)
+
+
+def _snoozed(project: Project, name: str) -> str:
+    """The target as it was snoozed: a folder that is gone has no slash now. `BackstoryError` where it was not."""
+    mine = [one.target for one in snoozing.active(project.config.project, project.now) if one.by == person(project)]
+    found = next((target for target in (name, f"{name}/") if target in mine), None)
+    if found is None:
+        raise BackstoryError(f"{name} is not snoozed.", hint="`backstory snooze` lists what you snoozed.")
+    return found
+
+
+def _is_known(project: Project, name: str) -> bool:
+    """Whether it is an entry's id, or a path that is there, was cited by an entry, or has cited files below it."""
+    if os.path.lexists(os.path.join(project.root, name)):
+        return True
+    query = (
+        "SELECT EXISTS (SELECT 1 FROM entries WHERE id = ?1)"
+        " OR EXISTS (SELECT 1 FROM entry_files WHERE path = ?1 OR path BETWEEN ?1 || '/' AND ?1 || '0'"
+        " OR (cited <> path AND (cited = ?1 OR cited BETWEEN ?1 || '/' AND ?1 || '0')))"
+    )
+    return bool(project.db.execute(query, (name.rstrip("/"),)).fetchone()[0])
 
 
 def _summary(project: Project, id_: str) -> str:

@@ -26,7 +26,8 @@ class Package(msgspec.Struct, frozen=True):
 
 
 class EntryPoint(msgspec.Struct, frozen=True):
-    """Where a program begins: the `name` it is started by, what it leads to, and the file that says so."""
+    """Where a program begins: the `name` it is started by, the file from the root or the object that it leads to, and
+    the file that says so."""
 
     name: str
     target: str

@@ -19,7 +19,7 @@ from backstory.project.mapping.tree import Tree, foreign, of_commit, of_folder
 from backstory.project.opened import Project
 from backstory.sources.git.head import head_id
 
-FILE, VERSION = "map.json", 1
+FILE, VERSION = "map.json", 2
 MOST_MANIFESTS, DEEPEST = 200, 4
 MOST: dict[type[msgspec.Struct], int] = {Package: 40, EntryPoint: 30, Command: 40}
 Kind = TypeVar("Kind", Package, EntryPoint, Command)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
 import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
@@ -28,6 +29,10 @@ class Place(NamedTuple):
     def beside(self, name: str) -> bool:
         """Whether a file of that name lies in the same folder."""
         return (f"{self.folder}/{name}" if self.folder else name) in self.files
+
+    def at(self, name: str) -> str:
+        """The path from the root of a file that the manifest names from its own folder, "" for none."""
+        return posixpath.normpath(posixpath.join(self.folder, name)) if name else ""
 
     def command(self, purpose: str, command: str) -> Command:
         """A command that this manifest stands for."""
@@ -55,9 +60,11 @@ def reader(path: str) -> Callable[[Place], Iterator[Fact]] | None:
 
 def purpose_of(name: str) -> str:
     """What a script or target of this name is for."""
-    word = name.lower()
+    parts = re.split(r"[-_:.]", name.lower())
+    if any(part in _TIDYING for part in parts):
+        return "other"
     for purpose, words in _PURPOSES.items():
-        if any(part in words for part in re.split(r"[-_:.]", word)):
+        if any(part in words for part in parts):
             return purpose
     return "other"
 
@@ -68,6 +75,8 @@ _PURPOSES = {
     "build": ("build", "compile", "dist", "package", "bundle", "docs", "install"),
     "run": ("start", "dev", "serve", "run", "watch"),
 }
+# What such a target names beside it is what it takes away.
+_TIDYING = ("clean", "clear", "clobber", "delete", "prune", "purge", "remove", "reset", "rm")
 
 
 def _table(value: Any) -> dict[str, Any]:
@@ -107,9 +116,9 @@ def _npm(place: Place) -> Iterator[Fact]:
         yield Package(name, "npm", place.path, _word(data.get("version")))
     bins = data.get("bin")
     for key, target in (_table(bins) or ({name: bins} if isinstance(bins, str) else {})).items():
-        yield EntryPoint(str(key), _word(target), place.path)
+        yield EntryPoint(str(key), place.at(_word(target)), place.path)
     if _word(data.get("main")):
-        yield EntryPoint(name or "main", data["main"], place.path)
+        yield EntryPoint(name or "main", place.at(data["main"]), place.path)
     locks = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
     runner = next((tool for lock, tool in locks.items() if place.beside(lock)), "npm")
     for key in _table(data.get("scripts")):
@@ -125,10 +134,10 @@ def _cargo(place: Place) -> Iterator[Fact]:
     if name:
         yield Package(name, "cargo", place.path, _word(package.get("version")))
         if place.beside("src/main.rs"):
-            yield EntryPoint(name, "src/main.rs", place.path)
+            yield EntryPoint(name, place.at("src/main.rs"), place.path)
     for made in data.get("bin", ()) if isinstance(data.get("bin"), list) else ():
         about = _table(made)
-        yield EntryPoint(_word(about.get("name")), _word(about.get("path")) or "src/bin", place.path)
+        yield EntryPoint(_word(about.get("name")), place.at(_word(about.get("path")) or "src/bin"), place.path)
     if name or "workspace" in data:
         yield place.command("test", "cargo test")
         yield place.command("build", "cargo build")

@@ -51,7 +51,7 @@ def snooze(
     if not off and not _is_known(project, name):
         raise BackstoryError(
             f"Nothing was snoozed: there is no {name} in this project, and nothing is known about it.",
-            hint="Name an entry by its id, or a file or folder that is there; `backstory snooze` lists what is snoozed.",
+            hint="Name an entry by its id, or a file or folder that is there; `backstory snooze` lists your own.",
         )
     reason = secrets.redact(one_line(why, 300)).text
     made = snoozing.Snooze(name, until, project.now, person(project), reason)

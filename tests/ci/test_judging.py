@@ -56,6 +56,29 @@ def test_what_a_person_pinned_and_confirmed_is_at_block_level(branch: Memory) ->
     assert len([one for one in found.findings if one.level == "warn"]) == 1
 
 
+def test_a_fresh_clone_warns_of_what_was_backed_out(memory: Memory) -> None:
+    lines = [
+        "first = open(path).read(4096)",
+        "second = open(path).read()",
+        "both = first + second",
+        "return both.strip()",
+    ]
+    tried = "def load(path):\n" + "".join(f"    {line}\n" for line in lines)
+    memory.put("src/store.py", LOAD)
+    memory.commit("code")
+    memory.put("src/store.py", tried)
+    memory.commit("Read in two steps")
+    memory.git("revert", "--no-edit", "HEAD")
+    memory.git("switch", "-q", "-c", "feature")
+    memory.put("src/store.py", LOAD + "# more\n")
+    memory.commit("Say more")
+    assert asked(memory).findings == ()
+    memory.put("src/store.py", tried)
+    memory.commit("A better way")
+    [warning] = asked(memory).findings
+    assert warning.level == "warn" and "backed out" in warning.text and "Read in two steps" in warning.text
+
+
 def test_the_reports_are_written_where_they_are_asked_for(branch: Memory, tmp_path: Path) -> None:
     names = {"markdown": "a b/comment.md", "sarif": "x.sarif", "junit": ""}
     paths = {form: str(tmp_path / name) if name else "" for form, name in names.items()}

@@ -84,6 +84,13 @@ def test_a_branch_in_continuous_integration(cli: Cli) -> None:
     assert "with --ci only" in cli("check", "--sarif", "x.sarif", code=2).stderr
 
 
+def test_a_change_is_not_checked_in_silence_against_a_history_that_was_never_read(cli: Cli) -> None:
+    (cli.folder / "src" / "store.py").write_text("changed = True\n", encoding="utf-8")
+    assert "`backstory history refresh`" in cli("check").stderr
+    cli("history", "refresh")
+    assert cli("check").stderr == ""
+
+
 def test_snoozing_from_the_shell(cli: Cli) -> None:
     id_ = cli.record("decide", "Files are read whole", "-f", "src/store.py")
     assert "only a person" in cli("snooze", id_, code=4).stderr

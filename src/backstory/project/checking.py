@@ -259,6 +259,12 @@ def _unknown(project: Project, names: dict[str, str], found: Sequence[Finding]) 
             yield path
 
 
+def knows_what_was_backed_out(project: Project) -> bool:
+    """Whether the history was read once in this work tree, or there is no git to read it from."""
+    query = "SELECT EXISTS (SELECT 1 FROM index_meta WHERE key = 'history:reverts')"
+    return not project.config.places.git_dir or bool(project.db.execute(query).fetchone()[0])
+
+
 def _cut(asked: Sequence[str]) -> list[str]:
     """What is said of a change of more files than are looked at: no gate passes in silence."""
     most = recall_check.MAX_PATHS

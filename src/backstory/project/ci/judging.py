@@ -22,9 +22,13 @@ FORMS = ("markdown", "sarif", "junit")
 def judge(project: Project, base: str) -> Checked:
     """What a branch changed since it left the commit `base`, checked; each broken anchor is a finding too.
 
-    One that a person pinned and confirmed has block level, as everywhere. `BackstoryError` when git has no such commit.
+    One that a person pinned and confirmed has block level, as everywhere. The history is read first: a runner's clone
+    is fresh, and knows nothing of what was backed out. `BackstoryError` when git has no such commit.
     """
+    from backstory.project.history import asking
+
     changed = changes.since(project.root, base)
+    asking.ensure(project)
     found = check(project, (), changes=changed)
     broken = [_finding(project, one) for one in broken_anchors(project, found.paths)]
     # The same entry may bind the file as well: that its ground is gone is the graver news.

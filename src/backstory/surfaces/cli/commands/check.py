@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import click
 
 from backstory.errors import BackstoryError, Exit
-from backstory.surfaces.cli.console import line_of, paint, tell
+from backstory.surfaces.cli.console import line_of, paint, patience, tell
 from backstory.surfaces.cli.input import file_or_stdin
 from backstory.surfaces.cli.running import Run, make
 
@@ -46,7 +46,7 @@ def command(
     """Without PATH, --staged, --diff or --since it looks at the work tree. A shared file alone never warns: what was
     tried before is shown where its lines come back, or where the intent says the same again. Exits with 5 when the
     memory could not be read whole."""
-    from backstory.project.checking import check
+    from backstory.project.checking import check, knows_what_was_backed_out
 
     _usable(paths, staged, working, diff, ci, reports)
     if staged + working + (diff is not None) + (since is not None) > 1:
@@ -62,6 +62,8 @@ def command(
     changes = _changes(project, staged, working or not (named or intent), diff, since)
     found = check(project, named, intent=intent, changes=changes)
     run.answer(found, lambda: _lines(found))
+    if changes is not None and found.paths and not knows_what_was_backed_out(project):
+        tell("backstory: what was backed out is not known here: `backstory history refresh` reads it from git")
     return _code(found, level)
 
 
@@ -82,7 +84,8 @@ def _usable(
 def _ci(run: Run, project: Project, since: str, level: str, reports: dict[str, str]) -> int:
     from backstory.project.ci.judging import judge, write
 
-    found = judge(project, since)
+    with patience("reading the history"):
+        found = judge(project, since)
     written = write(found, reports)
     run.answer(found, lambda: [*_lines(found), *(f"Written: {line_of(path)}" for path in written)])
     return _code(found, level)

@@ -8,7 +8,19 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import cli, foresight, history, hook, index, logs, mcp_server, retrieval, search, semantic
+from benchmarks import (
+    cli,
+    foresight,
+    history,
+    hook,
+    index,
+    logs,
+    mcp_server,
+    retrieval,
+    search,
+    semantic,
+    transcripts,
+)
 from benchmarks.bench import ROOT, Bench
 from benchmarks.report import Part, markdown, say
 
@@ -23,6 +35,7 @@ ALL: dict[str, Callable[[Bench], Part]] = {
     "retrieval": retrieval.measure,
     "semantic": semantic.measure,
     "foresight": foresight.measure,
+    "transcripts": transcripts.measure,
 }
 OUT = "docs/benchmarks.md"
 SIZES = "207,10000,100000"
@@ -41,6 +54,9 @@ def main() -> int:
     )
     parser.add_argument("--keep", type=Path, help="a folder for the projects, used again by the next run")
     parser.add_argument("--no-peer", action="store_true", help="leave projectmem out")
+    parser.add_argument(
+        "--gigabytes", type=float, default=2.0, help="size of the made-up transcripts (default: 2; try 0.05)"
+    )
     given = parser.parse_args()
     given.out = given.out and given.out.resolve()
     unknown = sorted(set(given.names) - set(ALL))
@@ -52,7 +68,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="backstory-benchmarks-") as temporary:
         folder = (given.keep or Path(temporary)).resolve()
         _isolate(folder / "home", cache)
-        bench = Bench(folder, sizes, given.rounds, not given.no_peer)
+        bench = Bench(folder, sizes, given.rounds, not given.no_peer, given.gigabytes)
         parts = [measure(bench) for name, measure in ALL.items() if name in (given.names or ALL)]
     text = markdown(parts, sizes, _command(), f"{before} at the start and {_load()} at the end")
     out = given.out or (ROOT / OUT if not given.names and given.sizes == SIZES else None)

@@ -25,6 +25,8 @@ class Bench:
     sizes: Sequence[int]
     rounds: int
     with_peer: bool = True
+    # Of made-up transcripts.
+    gigabytes: float = 2.0
     _made: dict[int, Made] = field(default_factory=dict)
 
     def project(self, size: int) -> Made:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -12,6 +13,8 @@ from backstory.index.documents import next_rowid
 from backstory.index.terms import clean, extra_terms_of_clean
 
 MOST_PATHS = 200
+# Calls that wait to be written.
+_AT_ONCE = 500
 
 
 _OF_A_SESSION = (
@@ -67,15 +70,58 @@ def keep_place(db: sqlite3.Connection, place: Place) -> int:
 
 def insert(db: sqlite3.Connection, table: str, fields: dict[str, Any]) -> int:
     """A new row of a table of this package; its number."""
-    sql = f"INSERT INTO {table} ({', '.join(fields)}) VALUES ({', '.join('?' * len(fields))})"
-    return int(db.execute(sql, tuple(fields.values())).lastrowid or 0)
+    return int(db.execute(_inserting(table, tuple(fields)), tuple(fields.values())).lastrowid or 0)
 
 
 def put(db: sqlite3.Connection, table: str, key: str, number: int, fields: dict[str, Any]) -> None:
     """Set fields of the row with that number."""
     if fields:
-        sets = ", ".join(f"{name} = ?" for name in fields)
-        db.execute(f"UPDATE {table} SET {sets} WHERE {key} = ?", (*fields.values(), number))
+        db.execute(_setting(table, key, tuple(fields)), (*fields.values(), number))
+
+
+# The texts of the few statements there are, since each is made thousands of times.
+@lru_cache
+def _inserting(table: str, names: tuple[str, ...]) -> str:
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+
+
+@lru_cache
+def _setting(table: str, key: str, names: tuple[str, ...]) -> str:
+    return f"UPDATE {table} SET {', '.join(f'{name} = ?' for name in names)} WHERE {key} = ?"
+
+
+class Calls:
+    """The calls of one transcript, written many at once: most results come before their call is written.
+
+    Ask for `write` before the transaction ends. Numbers are given here, since nobody else writes meanwhile.
+    """
+
+    def __init__(self, db: sqlite3.Connection, session: int) -> None:
+        self.db, self.session = db, session
+        self.next = int(db.execute("SELECT coalesce(max(call), 0) FROM calls").fetchone()[0]) + 1
+        self.rows: dict[int, tuple[object, ...]] = {}
+
+    def add(self, turn: int, offset: int, at: int | None, tool: str, does: str, command: str) -> int:
+        """A call without a result; its number."""
+        if len(self.rows) >= _AT_ONCE:
+            self.write()
+        number, self.next = self.next, self.next + 1
+        self.rows[number] = (number, self.session, turn, offset, at, tool, does, command)
+        return number
+
+    def ended(self, number: int, outcome: str, code: int | None, error: str) -> None:
+        """What a call gave; the last that is said of it holds."""
+        if number in self.rows:
+            self.rows[number] = (*self.rows[number][:8], outcome, code, error)
+        else:
+            put(self.db, "calls", "call", number, {"outcome": outcome, "code": code, "error": error})
+
+    def write(self) -> None:
+        """Write those that wait."""
+        sql = """INSERT INTO calls (call, session, turn, offset, at, tool, does, command, outcome, code, error)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+        self.db.executemany(sql, (row if len(row) > 8 else (*row, "unknown", None, "") for row in self.rows.values()))
+        self.rows.clear()
 
 
 def put_session(db: sqlite3.Connection, number: int, fields: dict[str, Any]) -> None:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from typing import Any
 
 import msgspec
 
 from backstory.errors import BackstoryError, Exit
 from backstory.index.archive import asking, store
+from backstory.index.search import Hit
 from backstory.index.search import search as full_text
+from backstory.index.snippets import Snippets
+from backstory.index.terms import parse_query
 from backstory.project.opened import Project
 from backstory.project.sessions import reading
-from backstory.project.sessions.texts import between, found_of, lines_of, snippets_from
+from backstory.project.sessions.texts import between, found_of, lines_of, texts_from, unread
+from backstory.recall import live
 from backstory.recall.view import View, views
 from backstory.records.times import format_instant
 
@@ -203,18 +208,52 @@ def found(
             return Passages(query, ())
         asking_one = "SELECT p.document FROM passages p JOIN sessions s USING (session) WHERE s.id = ?"
         where, params = (f"d.rowid NOT IN ({asking_one})", (without,)) if without else ("", ())
-        hits = full_text(
+        best: dict[str, Hit] = {}
+        for hit in _hits(
             db, query, limit=_PER_TURN * limit + 1, sources=("session",), kinds=(client,) if client else (), path=path,
             since=since, until=until, where=where, params=params, now=project.now,
-            texts=lambda documents: snippets_from(db, documents),
+        ):  # fmt: skip
+            best.setdefault(hit.ref.partition(".")[0], hit)
+        kept = list(best.values())[:limit]
+        return Passages(query, tuple(_passages(db, query, kept)), len(best) > limit)
+
+
+def _hits(db: sqlite3.Connection, query: str, **given: Any) -> list[Hit]:
+    """Which passages are found. No text is read for it but where a word was taken for a misspelling of another."""
+    hits = full_text(db, query, texts=unread, **given)
+    if any(hit.mode == "fuzzy" for hit in hits):
+        return full_text(db, query, texts=lambda documents: texts_from(db, documents), **given)
+    return hits
+
+
+def _passages(db: sqlite3.Connection, query: str, hits: Sequence[Hit]) -> Iterator[Passage]:
+    """The hits with their places; the snippets of those that have none are read from the transcripts."""
+    places = {hit.ref: _place(db, hit.ref) for hit in hits}
+    asked = parse_query(query).terms
+    bare = [places[hit.ref][0] for hit in hits if hit.mode != "fuzzy"]
+    told: dict[int, str] = {}
+    if bare:
+        words = [word for term in asked for word in term.literals]
+        match = " OR ".join(term.widest for term in asked)
+        with closing(Snippets()) as snippets:
+            told = snippets.of(texts_from(db, bare, words), match, words)
+    for hit in hits:
+        document, session, path, number, offset = places[hit.ref]
+        yield Passage(
+            session, hit.kind, number, _instant(hit.at), hit.title, told.get(document, hit.snippet),
+            round(hit.score, 4), hit.mode, path, offset, not os.path.exists(path),
         )  # fmt: skip
-        best: dict[str, Passage] = {}
-        for hit in hits:
-            turn = hit.ref.partition(".")[0]
-            if turn not in best:
-                best[turn] = _passage(db, hit.ref, hit.score, hit.mode, hit.title, hit.snippet, hit.kind, hit.at)
-    kept = list(best.values())
-    return Passages(query, tuple(kept[:limit]), len(kept) > limit)
+
+
+def _place(db: sqlite3.Connection, ref: str) -> tuple[int, str, str, int, int]:
+    """(document, session, transcript, turn, offset) of a passage."""
+    found: tuple[int, str, str, int, int] = db.execute(
+        """SELECT p.document, s.id, t.path, n.number, p.offset FROM documents d JOIN passages p ON p.document = d.rowid
+           JOIN sessions s ON s.session = p.session JOIN transcripts t ON t.transcript = p.session
+           JOIN turns n ON n.turn = p.turn WHERE d.source = 'session' AND d.ref = ?""",
+        (ref,),
+    ).fetchone()
+    return found
 
 
 def excerpt(project: Project, ref: str, number: int, limit: int = 200) -> list[tuple[str, str]]:
@@ -248,8 +287,12 @@ def _one(db: sqlite3.Connection | None, ref: str) -> asking.Session:
 
 
 def _entries(project: Project, session: str) -> Sequence[View]:
-    where = "e.session = :session AND :session <> '' ORDER BY e.at, e.id LIMIT 200"
-    return views(project.db, where, {"session": session}, project.now)
+    # What was withdrawn is no result of a session any more.
+    where = (
+        "e.session = :session AND :session <> '' AND e.standing IN ('active', 'confirmed', 'contested', 'proposed')"
+        f" AND {live.IN_FORCE} ORDER BY e.at, e.id LIMIT 200"
+    )
+    return views(project.db, where, {"session": session, "now": project.now}, project.now)
 
 
 def _row(session: asking.Session) -> SessionRow:
@@ -282,21 +325,6 @@ def _turn(turn: asking.Turn) -> TurnRow:
 
 def _failure(call: asking.Call) -> Failure:
     return Failure(_instant(call.at), call.command or call.tool, call.error, call.code, call.offset)
-
-
-def _passage(
-    db: sqlite3.Connection, ref: str, score: float, mode: str, title: str, snippet: str, client: str, at: int | None
-) -> Passage:
-    session, path, number, offset = db.execute(
-        """SELECT s.id, t.path, n.number, p.offset FROM documents d JOIN passages p ON p.document = d.rowid
-           JOIN sessions s ON s.session = p.session JOIN transcripts t ON t.transcript = p.session
-           JOIN turns n ON n.turn = p.turn WHERE d.source = 'session' AND d.ref = ?""",
-        (ref,),
-    ).fetchone()
-    return Passage(
-        session, client, number, _instant(at), title, snippet, round(score, 4), mode, path, offset,
-        not os.path.exists(path),
-    )  # fmt: skip
 
 
 def _instant(at: int | None) -> str:

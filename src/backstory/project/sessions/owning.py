@@ -13,9 +13,12 @@ from backstory.config import Config, Places, find, read_marker
 from backstory.errors import BackstoryError
 from backstory.project import known
 
+# Paths whose place is remembered: a session names the same ones again and again.
+_REMEMBERED = 10_000
+
 
 class Owner:
-    """Answers for one project; every folder is judged once."""
+    """Answers for one project; every folder and path is judged once."""
 
     def __init__(self, config: Config) -> None:
         self.ids = {config.project, *config.also}
@@ -25,6 +28,7 @@ class Owner:
         self.former = sorted((place for place in places if not os.path.isdir(place)), key=len, reverse=True)
         self._roots: dict[str, str] = {}
         self._markers: dict[str, bool] = {}
+        self._inside: dict[tuple[str, str], str] = {}
 
     def root_of(self, folder: str) -> str:
         """The root of this project that `folder` (absolute) lies in, "" where it is not this project's."""
@@ -38,6 +42,14 @@ class Owner:
 
     def relative(self, path: str, cwd: str) -> str:
         """`path` from the project's root, with `/`; "" for one that is not this project's, or that is the root."""
+        known = self._inside.get((path, cwd))
+        if known is None:
+            if len(self._inside) >= _REMEMBERED:
+                self._inside.clear()
+            known = self._inside[path, cwd] = self._relative(path, cwd)
+        return known
+
+    def _relative(self, path: str, cwd: str) -> str:
         if not path or "\0" in path:
             return ""
         if not _is_absolute(path):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+from functools import lru_cache
 from hashlib import blake2b
 
 import msgspec
@@ -24,7 +25,7 @@ from backstory.sources.transcripts.failures import error_line
 
 TITLE, ASKED, SAID, COMMAND, ERROR = 120, 200, 300, 300, 300
 # A piece of a turn becomes a document of its own at this many characters, and longer single texts are cut.
-PASSAGE, LONGEST_TEXT = 12_000, 100_000
+PASSAGE, LONGEST_TEXT, WORDS = 12_000, 100_000, 2_000
 MOST_PENDING = 500
 
 _COMMITTED = re.compile(r"^\[[^\]\n]*?\b([0-9a-f]{7,40})\] ", re.MULTILINE)
@@ -85,7 +86,7 @@ class Taker:
     def __init__(self, db: sqlite3.Connection, owner: Owner, place: writing.Place, going: Going) -> None:
         self.db, self.owner, self.place, self.going = db, owner, place, going
         self.session = place.transcript
-        self.now = _Turn()
+        self.now, self.calls = _Turn(), writing.Calls(db, place.transcript)
         self.folder = going.facts.cwd
         self.here = owner.owns(self.folder)
         self._handlers = {
@@ -112,6 +113,7 @@ class Taker:
     def finish(self) -> bytes:
         """Write what is left; what to remember."""
         self._flush()
+        self.calls.write()
         if self.going.ours:
             self._write_session()
         return msgspec.json.encode(self.going)
@@ -168,21 +170,16 @@ class Taker:
         self._own(item)
         self._begin_if_none(item)
         # A command in another project's folder that only names a file of this one says nothing of it.
-        command = redact(item.command[:LONGEST_TEXT]).text if own else ""
-        number = writing.insert(
-            self.db, "calls",
-            {"session": self.session, "turn": self.going.turn, "offset": item.offset, "at": item.at, "does": item.does,
-             "tool": one_line(item.tool, 80), "command": one_line(command, COMMAND), "outcome": stream.UNKNOWN,
-             "error": ""},
-        )  # fmt: skip
+        command, words = _clean_call(item) if own else ("", "")
+        number = self.calls.add(
+            self.going.turn, item.offset, item.at, one_line(item.tool, 80), item.does, one_line(command, COMMAND)
+        )
         if len(self.going.pending) < MOST_PENDING:
             self.going.pending[item.call] = Pending(number, item.does, command)
         self.going.calls += 1
         self.now.calls += 1
         self.going.outcome = "unknown"
-        self._add(
-            "\n".join(filter(None, (command, redact(item.words[:2_000]).text if own and item.words else ""))), item
-        )
+        self._add("\n".join(filter(None, (command, words))), item)
         if item.does == stream.READ:
             for path in paths:
                 self._touched(path, item, edit=False)
@@ -198,7 +195,7 @@ class Taker:
         if pending is None:
             self._edited(inside, item)
         else:
-            pending.edits = (*pending.edits, redact(inside).text)
+            pending.edits = (*pending.edits, _clean_path(inside))
 
     def _result(self, item: stream.Result) -> None:
         pending = self.going.pending.pop(item.call, None)
@@ -211,9 +208,7 @@ class Taker:
             for sha in _COMMITTED.findall(item.text[:20_000]) if "commit" in pending.command else ():
                 writing.committed(self.db, self.session, sha, item.at, item.offset)
         error = one_line(redact(error_line(item.text)).text, ERROR) if failed else ""
-        writing.put(
-            self.db, "calls", "call", pending.call, {"outcome": item.outcome, "code": item.code, "error": error}
-        )
+        self.calls.ended(pending.call, item.outcome, item.code, error)
         if failed:
             self.going.failed += 1
             self.now.failed += 1
@@ -228,7 +223,7 @@ class Taker:
         self._touched(path, item, edit=True)
 
     def _touched(self, path: str, item: stream.Item, *, edit: bool) -> None:
-        clean = redact(path).text
+        clean = _clean_path(path)
         self.now.paths[clean] = None
         writing.touch(self.db, self.session, clean, item.at, item.offset, edit=edit)
 
@@ -354,6 +349,20 @@ class Taker:
             "calls": going.calls, "failed": going.failed, "edits": going.edits, "outcome": going.outcome,
             "lost": going.lost, "unknown": going.unknown,
         })  # fmt: skip
+
+
+def _clean_call(item: stream.Call) -> tuple[str, str]:
+    """The command and the other words of a call without secrets. One look at both finds nothing in most."""
+    command, words = item.command[:LONGEST_TEXT], item.words[:WORDS]
+    if not (command or words) or not redact(f"{command}\n{words}").kinds:
+        return command, words
+    return redact(command).text, redact(words).text
+
+
+@lru_cache(maxsize=8_192)
+def _clean_path(path: str) -> str:
+    """A path without secrets; a session has few, and touches each many times."""
+    return redact(path).text
 
 
 def _plain(facts: stream.Facts) -> stream.Facts:

@@ -54,20 +54,45 @@ def _quoted(item: stream.Item) -> tuple[str, str]:
     return "", ""
 
 
-def snippets_from(db: sqlite3.Connection, documents: Sequence[int]) -> dict[int, tuple[str, str, str]]:
-    """(text, title, paths) of passages, as `index.search` wants them: read from the transcripts."""
+def unread(documents: Sequence[int]) -> dict[int, tuple[str, str, str]]:
+    """No text at all for passages: for who only wants to know which are found."""
+    return dict.fromkeys(documents, ("", "", ""))
+
+
+def texts_from(
+    db: sqlite3.Connection, documents: Sequence[int], words: Sequence[str] = ()
+) -> dict[int, tuple[str, str, str]]:
+    """(text, title, paths) of passages, as `index.search` wants them: read from the transcripts.
+
+    A passage is read until all `words` were seen in it, to its end without any.
+    """
     sql = f"""SELECT p.document, p.offset, p.until, d.title, t.client, t.path, t.part
         FROM passages p JOIN documents d ON d.rowid = p.document JOIN transcripts t ON t.transcript = p.session
         WHERE p.document IN ({numbers(documents)})"""
+    # A stem is about the word without its ending.
+    stems = [word[: max(3, len(word) - 3)].casefold() for word in words]
     found = {}
     for document, start, until, title, client, path, part in db.execute(sql).fetchall():
         text = ""
         if os.path.exists(path):
-            items = between(Found(client, path, part), start, until)
-            text = "\n".join(piece for _, piece in lines_of(items))
+            text = redact("\n".join(_until_seen(between(Found(client, path, part), start, until), stems))).text
         paths = db.execute("SELECT path FROM document_paths WHERE document = ?", (document,)).fetchall()
         found[document] = (text, title, "\n".join(row[0] for row in paths))
     return found
+
+
+def _until_seen(items: Iterator[stream.Item], stems: list[str]) -> Iterator[str]:
+    missing = set(stems)
+    for item in items:
+        text = _quoted(item)[1]
+        if not text:
+            continue
+        yield text
+        if missing:
+            folded = text.casefold()
+            missing = {stem for stem in missing if stem not in folded}
+            if not missing:
+                return
 
 
 def found_of(session: asking.Session) -> Found:

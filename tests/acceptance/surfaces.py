@@ -85,6 +85,10 @@ _COMMANDS: dict[str, tuple[str, Callable[[About], list[str]]]] = {
     "history semantic": (FIGURES, lambda about: about.words.split()),
     "history grade": (FIGURES, lambda about: []),
     "map": (FIGURES, lambda about: []),
+    "sessions list": (FIGURES, lambda about: []),
+    "sessions show": (FIGURES, lambda about: ["session-one"]),
+    "sessions search": (FIGURES, lambda about: about.words.split()),
+    "sessions resume": (FIGURES, lambda about: ["session-one", "--budget", "5000"]),
     "ticket list": (FIGURES, lambda about: []),
     "git-hooks status": (FIGURES, lambda about: []),
     "ticket show": (TICKETED, lambda about: [TICKET]),
@@ -145,10 +149,14 @@ _ADDRESSES: dict[str, tuple[str, Callable[[About], str]]] = {
     "brief": (FIGURES, lambda about: "backstory://brief"),
     "entry": (PLAIN, lambda about: f"backstory://entry/{about.id}"),
     "case": (FIGURES, lambda about: f"backstory://case/{quote(about.issue, safe='')}"),
+    "sessions": (FIGURES, lambda about: "backstory://sessions"),
+    "session": (FIGURES, lambda about: "backstory://session/session-one"),
+    "resume": (FIGURES, lambda about: "backstory://resume/session-one"),
 }
 _PROMPTS: dict[str, Callable[[About], dict[str, str]]] = {
     "open_case": lambda about: {"summary": about.words, "location": about.path},
     "hand_over": lambda about: {},
+    "take_over": lambda about: {"session": "session-one"},
 }
 
 

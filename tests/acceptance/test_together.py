@@ -147,7 +147,15 @@ WARNING = "run `backstory verify`"
 
 def ask_everything(world: World, id_: str) -> dict[str, Said]:
     """Every reading command, what it said."""
-    args = {"search": ["alpha"], "why": ["README.md"], "show": [id_], "case": [id_], "ticket show": ["none"]}
+    args = {
+        "search": ["alpha"],
+        "sessions search": ["alpha"],
+        "sessions show": ["session-one"],
+        "why": ["README.md"],
+        "show": [id_],
+        "case": [id_],
+        "ticket show": ["none"],
+    }
     args |= {"history query": ["SELECT summary FROM entries"], "history search": ["alpha"]}
     args |= {"history semantic": ["alpha"]}
     reading = [name for name, command in COMMANDS.items() if command.reads]

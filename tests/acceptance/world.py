@@ -271,10 +271,26 @@ def start(folder: Path, *, name: str = "", plain: bool = False, private: bool = 
     else:
         new_repo(folder)
     world = World(folder)
+    transcript(world)
     args = ["--name", name or folder.name, *(["--private"] if private else [])]
     done = CliRunner().invoke(group, ["init", str(folder), *args])
     assert done.exit_code == 0, done.output
     return world
+
+
+def transcript(world: World, session: str = "session-one", *texts: str, folder: str = "") -> Path:
+    """A transcript of Claude Code in which a person said `texts` in the project; the file."""
+    path = Path(os.environ["HOME"]) / ".claude" / "projects" / (folder or world.root.name) / f"{session}.jsonl"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        for text in texts or ("please look around",):
+            record = {
+                "type": "user", "uuid": f"{random.getrandbits(128):032x}", "sessionId": session,
+                "cwd": str(world.root), "version": "2.1.332", "timestamp": "2026-01-02T03:04:05.678Z",
+                "message": {"role": "user", "content": text},
+            }  # fmt: skip
+            file.write(json.dumps(record) + "\n")
+    return path
 
 
 def words(count: int, seed: object = None) -> list[str]:

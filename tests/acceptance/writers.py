@@ -41,7 +41,17 @@ _NEEDED: dict[str, dict[str, Any]] = {"hotfile": {"path": "src/hot.py"}}
 # Commands that take no text of an entry: what they do is tried by `JUDGES`, or they write no event.
 JUDGES = ("confirm", "retire", "contest", "approve", "reject", "lift", "resolve", "redact")
 SILENT = ("init", "mcp", "completion", "gc", "agent-rule", "history refresh", "install", "uninstall")
-SILENT += ("git-hooks install", "git-hooks uninstall", "git-hooks run", "snooze", "watch")
+SILENT += (
+    "git-hooks install",
+    "git-hooks uninstall",
+    "git-hooks run",
+    "snooze",
+    "watch",
+    "sessions on",
+    "sessions off",
+)
+# They write what sessions show, and take no text: `_captured` gives them a transcript.
+FROM_SESSIONS = ("capture", "backfill")
 # They write files of the tree, which are no entries; `tests/cli/test_tickets.py` tries them.
 FILES = ("ticket new", "run start", "run finish", "plan")
 # Each has a test of its own: it moves events of this clone into the tree, and changes none.
@@ -175,7 +185,7 @@ def _edit_in_review(world: World, text: str) -> tuple[str, str]:
 
 def _all() -> Iterator[Writer]:
     for name, command in COMMANDS.items():
-        if command.section == RECORD and not command.reads and name not in FILES:
+        if command.section == RECORD and not command.reads and name not in (*FILES, *FROM_SESSIONS):
             yield Writer(f"cli {name}", _command(name))
     yield Writer("cli note from stdin", _from_stdin)
     yield Writer("cli decide --why", _in_a_field("decide", "--why"))
@@ -203,7 +213,7 @@ WRITERS = tuple(_all())
 def without_adapter() -> list[str]:
     """What may change the memory by the registries and is not tried here."""
     known = {name for name, command in COMMANDS.items() if command.section == RECORD and not command.reads}
-    known |= {*JUDGES, *SILENT, *MOVERS, *_OTHERS, *FILES}
+    known |= {*JUDGES, *SILENT, *MOVERS, *_OTHERS, *FILES, *FROM_SESSIONS}
     writing = {name for name, command in COMMANDS.items() if not command.reads}
     tools = {name for name, tool in TOOLS.items() if tool.writes}
     missing = [*(writing ^ known), *(tools ^ {"record_project_memory", "revise_project_memory"})]

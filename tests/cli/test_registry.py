@@ -12,6 +12,7 @@ from backstory.records.registry import KINDS
 from backstory.surfaces.cli import reference
 from backstory.surfaces.cli.main import group
 from backstory.surfaces.cli.registry import ALIASES, COMMANDS, GROUPS, SECTIONS, below, find, full_name, nearest
+from tests.project.sessions.transcripts import Claude
 
 from .conftest import Cli
 
@@ -22,6 +23,7 @@ READING = {
     "timeline": [], "case": ["#717"], "stale": [], "conflicts": [], "review": [], "export": [], "verify": [],
     "git-hooks status": [],
     "ticket list": [], "ticket show": ["kept"], "history query": ["SELECT 1 AS one"], "history search": ["store"],
+    "sessions list": [], "sessions show": ["session-of-mine"], "sessions search": ["store"], "sessions resume": [],
     "map": [], "history themes": [], "history semantic": ["store"], "history grade": [],
 }  # fmt: skip
 
@@ -31,6 +33,7 @@ def prepared(cli: Cli) -> str:
     id_ = cli.record("decide", "Use WAL mode", "-f", "src/store.py")
     cli("observe", "#717", "it is slow")
     cli("ticket", "new", "Kept")
+    Claude(cli.folder, "session-of-mine").user("look at the store")
     return id_
 
 

@@ -125,7 +125,7 @@ def test_the_official_client_finds_everything_in_either_era(
         read = await client.read_resource("backstory://brief")
         assert "Over the wire" in read.contents[0].text
         assert (await client.get_prompt("hand_over", {})).messages
-        assert [item.name for item in (await client.list_prompts()).prompts] == ["open_case", "hand_over"]
+        assert [item.name for item in (await client.list_prompts()).prompts] == ["open_case", "hand_over", "take_over"]
 
     with_client(served.url, mode, use)
 

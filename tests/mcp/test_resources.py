@@ -43,7 +43,7 @@ def test_a_client_of_any_era_lists_and_reads_resources_and_prompts(serve: Serve,
         (content,) = wire.ask("resources/read", {"uri": uri})["result"]["contents"]
         assert content["uri"] == uri and "Sends hang" in content["text"] and "Project alpha (" in content["text"]
     names = [item["name"] for item in wire.ask("prompts/list")["result"]["prompts"]]
-    assert names == ["open_case", "hand_over"]
+    assert names == ["open_case", "hand_over", "take_over"]
     result = wire.ask("prompts/get", {"name": "open_case", "arguments": {"summary": "It hangs"}})["result"]
     assert result["messages"][0]["role"] == "user" and "Sends hang" in result["messages"][0]["content"]["text"]
     assert wire.close() == 0

@@ -8,8 +8,11 @@ from collections.abc import Mapping
 import msgspec
 
 from backstory.history import store
+from backstory.index.archive.asking import totals
 from backstory.project.opened import Project
 from backstory.project.refresh import recheck_all
+from backstory.project.sessions.answers import archive
+from backstory.project.sessions.reading import archive_path, is_on
 from backstory.project.verifying import folder_size, unknown_kinds
 from backstory.recall import live
 from backstory.recall.conflicts import conflicting
@@ -43,6 +46,10 @@ class Status(msgspec.Struct, frozen=True):
     history: dict[str, int]
     computed: dict[str, int]
     history_bytes: int
+    # Sessions, their turns, and bytes of their transcripts, as far as they were read; `sessions_on` False: turned off.
+    sessions: dict[str, int]
+    sessions_on: bool
+    archive_bytes: int
     spent_tokens: int = 0
 
 
@@ -84,7 +91,15 @@ def status(project: Project, session: str = "") -> Status:
         history=_history(config.places.history_dir),
         computed=dict(db.execute("SELECT source, count(*) FROM computed GROUP BY source ORDER BY source")),
         history_bytes=folder_size(config.places.history_dir),
+        sessions=_sessions(project),
+        sessions_on=is_on(config),
+        archive_bytes=_size(archive_path(config)),
     )
+
+
+def _sessions(project: Project) -> dict[str, int]:
+    with archive(project) as db:
+        return dict(zip(("sessions", "turns", "bytes"), totals(db), strict=True)) if db is not None else {}
 
 
 def _history(folder: str) -> dict[str, int]:

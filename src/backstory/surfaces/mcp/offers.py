@@ -21,6 +21,27 @@ TEMPLATES: list[dict[str, Any]] = [
         "mimeType": "text/plain",
     },
     {
+        "uriTemplate": f"backstory://sessions{_PLACE}",
+        "name": "sessions",
+        "title": "The last sessions",
+        "description": "What agents did in this project, from the transcripts on this machine.",
+        "mimeType": "text/plain",
+    },
+    {
+        "uriTemplate": f"backstory://session/{{id}}{_PLACE}",
+        "name": "session",
+        "title": "A session",
+        "description": "What was asked and done in it, what failed, which entries came of it.",
+        "mimeType": "text/plain",
+    },
+    {
+        "uriTemplate": f"backstory://resume/{{id}}{_PLACE}",
+        "name": "resume",
+        "title": "The hand-over of a session",
+        "description": "What the next session needs of it. Without an id, of the last one.",
+        "mimeType": "text/plain",
+    },
+    {
         "uriTemplate": f"backstory://brief{_PLACE}",
         "name": "brief",
         "title": "The brief of a project",
@@ -50,5 +71,14 @@ PROMPTS: list[dict[str, Any]] = [
         "title": "Hand over",
         "description": "End a session: what it recorded, what is open, and what is still missing in the memory.",
         "arguments": [_PROJECT],
+    },
+    {
+        "name": "take_over",
+        "title": "Take over",
+        "description": "Begin where a session stopped: what it was asked, what it did, what failed, where it stopped.",
+        "arguments": [
+            {"name": "session", "description": "Its id; the last one if you leave it out", "required": False},
+            _PROJECT,
+        ],
     },
 ]

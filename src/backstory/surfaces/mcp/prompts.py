@@ -51,6 +51,7 @@ def get(scope: Scope, keeper: Keeper, caller: Caller, offer: Offer, name: str, g
     say: dict[str, Callable[[Project], Reply]] = {
         "open_case": lambda project: _open_case(project, offer, given["summary"], given.get("location", "")),
         "hand_over": lambda project: _hand_over(project, offer, caller),
+        "take_over": lambda project: _take_over(project, given.get("session", "").strip()),
     }
     return answered(scope, keeper, given.get("project_path", ""), say[name])
 
@@ -103,6 +104,14 @@ def _hand_over(project: Project, offer: Offer, caller: Caller) -> Reply:
     head = "Hand this work over to the next session, which has read nothing of it."
     last = "Then say in a few lines what was done, what is left, and which ids matter."
     return Reply({}, text_of(head, project.config.name, lines, [_after(_MISSING, offer), last]))
+
+
+def _take_over(project: Project, ref: str) -> Reply:
+    from backstory.surfaces.mcp.sessions import resumed
+
+    reply = resumed(project, ref)
+    last = "Go on from there. Look at the code before you trust it: it may have moved on since."
+    return Reply({}, f"Take over from this session.\n{reply.text}\n{last}")
 
 
 def _after(words: dict[str, str], offer: Offer) -> str:

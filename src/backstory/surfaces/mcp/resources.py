@@ -22,7 +22,13 @@ from backstory.surfaces.mcp.scope import Scope
 
 SCHEME, MIME = "backstory", "text/plain"
 LISTED_CASES = 20
-_KNOWN = "backstory://brief, backstory://entry/ID, backstory://case/ID"
+_KNOWN = (
+    "backstory://brief, backstory://entry/ID, backstory://case/ID, backstory://sessions, backstory://session/ID,"
+    " backstory://resume, backstory://resume/ID"
+)
+# Kinds of addresses: whether they name something, may, or do not.
+_NAMES = {"brief": (False,), "entry": (True,), "case": (True,), "sessions": (False,), "session": (True,),
+          "resume": (True, False)}  # fmt: skip
 
 
 def listed(scope: Scope, keeper: Keeper) -> list[dict[str, Any]]:
@@ -73,6 +79,11 @@ def read(scope: Scope, keeper: Keeper, uri: str) -> Reply:
 def _read(project: Project, kind: str, ref: str) -> Reply:
     if kind == "brief":
         return asking.brief(project, [], 0)
+    if kind in ("sessions", "session", "resume"):
+        from backstory.surfaces.mcp import sessions
+
+        return {"sessions": lambda: sessions.listed(project), "session": lambda: sessions.one(project, ref),
+                "resume": lambda: sessions.resumed(project, ref)}[kind]()  # fmt: skip
     return calls.one(project, answers.show(project, ref)) if kind == "entry" else asking.case(project, ref)
 
 
@@ -84,7 +95,7 @@ def _parts(uri: str) -> tuple[str, str, str]:
     except ValueError as error:
         raise _unknown(uri) from error
     kind, ref = split.netloc, unquote(split.path[1:])
-    right = bool(ref) == (kind in ("entry", "case")) and kind in ("brief", "entry", "case")
+    right = bool(ref) in _NAMES.get(kind, ())
     if split.scheme != SCHEME or split.fragment or not right or set(query) - {"project_path"}:
         raise _unknown(uri)
     return kind, ref, query.get("project_path", [""])[-1]

@@ -59,11 +59,19 @@ def _lines(figures: Status, session: str) -> Iterable[str]:
     if figures.computed:
         said = {"git": "backed out in git", "adr": "decision records"}
         yield row("computed", ", ".join(f"{count} {said.get(name, name)}" for name, count in figures.computed.items()))
+    if not figures.sessions_on:
+        yield row("sessions", "turned off; `backstory sessions on` reads transcripts")
+    elif figures.sessions:
+        turns, size = figures.sessions["turns"], size_of(figures.sessions["bytes"])
+        yield row("sessions", f"{figures.sessions['sessions']:,} ({turns:,} turns, {size} of transcripts)")
+    else:
+        yield row("sessions", "not read yet; `backstory backfill` takes in what agents did here")
     sizes = (
         ("log", figures.log_bytes),
         ("journal", figures.journal_bytes),
         ("index", figures.index_bytes),
         ("history", figures.history_bytes),
+        ("sessions", figures.archive_bytes),
     )
     yield row("size", ", ".join(f"{name} {size_of(size)}" for name, size in sizes))
     yield row("spent", f"{figures.spent_tokens} tokens on models")

@@ -14,6 +14,7 @@ from backstory.project import answers
 from backstory.project.authority import hook
 from backstory.project.capture.backfill import backfill
 from backstory.project.capture.running import Captured, capture
+from backstory.project.capture.writing import says_again
 from backstory.project.gateway import record
 from backstory.project.opened import Project
 from backstory.project.operations import operate
@@ -296,3 +297,12 @@ def test_capture_at_the_end_can_be_turned_off(project: Path) -> None:
     assert log_lines(project) == []
     with opened(project) as memory:
         assert run(memory).recorded == 1
+
+
+def test_one_word_for_another_or_a_not_is_no_repetition() -> None:
+    said = "from now on use tabs for every new table in the store"
+    assert says_again(said, said.upper())
+    assert says_again(said, f"{said}, please")
+    assert not says_again(said, said.replace("tabs", "spaces"))
+    assert not says_again(said, said.replace("use", "do not use"))
+    assert not says_again(said, "something else entirely")

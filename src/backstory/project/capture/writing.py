@@ -19,13 +19,18 @@ from backstory.records.codec import read_fields
 from backstory.records.event import BY_ITSELF, CAPTURE, MARK, SUMMARY_LIMIT, By
 from backstory.records.hostile import one_line
 from backstory.records.times import format_instant
-from backstory.records.value import similarity
+from backstory.records.value import similarity, value_key
 from backstory.sources.git.log import commit_before
 
 # How alike two texts are when one says the other again.
 SAYS_AGAIN = 0.85
 _MOST_EVIDENCE = 6
 _MOST_COMPARED = 400
+# Words that turn what is said into its opposite.
+_TURNS = frozenset(
+    "not no never none without don dont doesn cannot cant stop avoid except unless instead longer nicht kein keine nie"
+    " ohne pas jamais sans aucun nunca sin ningun".split()
+)
 _AGAINST = ("opposite", "different", "turned down")
 
 
@@ -103,10 +108,7 @@ class Writer:
             {"now": self.project.now, "most": _MOST_COMPARED},
         )
         for id_, body in rows:
-            if (
-                similarity(text, str(read_fields(body.encode("utf-8", "surrogatepass")).get("summary", "")))
-                >= SAYS_AGAIN
-            ):
+            if says_again(text, str(read_fields(body.encode("utf-8", "surrogatepass")).get("summary", ""))):
                 return str(id_)
         return ""
 
@@ -131,6 +133,18 @@ class Writer:
         reason = one_line(f"a later session says otherwise: {clash.why}", 300)
         fields = {"kind": "contest", "target": clash.id, "against": id_, "reason": reason}
         gateway.write(self.project, [gateway.operation(self.project, by, fields)])
+
+
+def says_again(one: str, other: str) -> bool:
+    """Whether two texts say the same: nearly all words are shared, and only one of them has any more.
+
+    One word for another may be all the difference there is (`use tabs`, `use spaces`), and so may a `not`.
+    """
+    if similarity(one, other) < SAYS_AGAIN:
+        return False
+    words, others = set(value_key(one).split()), set(value_key(other).split())
+    more, less = words - others, others - words
+    return not (more and less) and not (more | less) & _TURNS
 
 
 def _mark(candidate: Candidate, session: Session) -> str:

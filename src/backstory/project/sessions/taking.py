@@ -327,7 +327,7 @@ class Taker:
         self.db.execute(
             "UPDATE turns SET until = max(until, ?), calls = calls + ?, failed = failed + ?, edits = edits + ?,"
             " said = coalesce(nullif(?, ''), said), at = coalesce(at, ?) WHERE turn = ?",
-            (turn.until, turn.calls, turn.failed, turn.edits, one_line(turn.said[-SAID:], SAID), turn.at, going.turn),
+            (turn.until, turn.calls, turn.failed, turn.edits, _end_of(turn.said), turn.at, going.turn),
         )
         self.now = _Turn()
 
@@ -369,6 +369,13 @@ def _plain(facts: stream.Facts) -> stream.Facts:
     """The facts without secrets: they are kept between two readings."""
     told = {name: redact(value).text for name in stream.Facts.__struct_fields__[2:] if (value := getattr(facts, name))}
     return msgspec.structs.replace(facts, **told)
+
+
+def _end_of(text: str) -> str:
+    """The end of what was said, from a whole word on, in one line."""
+    if len(text) <= SAID:
+        return one_line(text, SAID)
+    return one_line("\u2026 " + text[-SAID:].partition(" ")[2], SAID)
 
 
 def key_of(text: str) -> int:

@@ -19,6 +19,7 @@ from backstory.project.doctoring import trying
 from backstory.project.installing.applying import apply
 from backstory.project.installing.planning import plan
 from backstory.project.installing.targets import ROLES, Selection
+from backstory.project.installing.undoing import apply_removal, plan_removal
 from tests.project.memory import Memory
 
 VENV = os.path.dirname(sys.executable)
@@ -103,7 +104,7 @@ def test_what_is_installed_is_run_as_the_clients_would_and_nothing_changes(
     assert tree(home, told.root) == before
     assert report.healthy, said(found(report))
     good = said(found(report, "hooks", "mcp", good=True))
-    for title, count in (("Claude Code", 8), ("Codex CLI", 5), ("Cursor", 7), ("Cline", 4), ("OpenCode", 3)):
+    for title, count in (("Claude Code", 8), ("Codex CLI", 6), ("Cursor", 7), ("Cline", 4), ("OpenCode", 3)):
         assert f"{title}: {count} hooks answer within" in good
         assert "a session gets the brief" in next(line for line in good.splitlines() if f" {title}:" in line)
     assert "the server in .cursor/mcp.json" in good and "~/.claude.json" in good
@@ -118,6 +119,49 @@ def test_nothing_is_said_of_clients_that_are_not_here_and_one_that_is_can_be_set
     assert "`backstory install claude-code`" in check.fix
     install(told, "claude-code", scope="project", roles=(HOOKS,))
     assert found(run(told)) == []
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+def test_a_file_that_we_wrote_to_and_that_broke_is_bad_whatever_is_left_in_it(
+    told: Memory, home: Path, scope: Level
+) -> None:
+    path = (told.root / ".cursor" if scope == "project" else home / ".cursor") / "mcp.json"
+    path.parent.mkdir()
+    path.write_text("{ broken", encoding="utf-8")
+    assert not [check for check in found(run(told)) if "mcp.json" in check.message]
+    path.write_text('{"mcpServers": {}}\n', encoding="utf-8")
+    install(told, "cursor", scope=scope, roles=(MCP,))
+    assert not [check for check in found(run(told)) if "valid JSON" in check.message]
+    path.write_text("{ broken", encoding="utf-8")
+    report = run(told)
+    [broken] = [check for check in found(report) if "mcp.json" in check.message]
+    assert broken.state == "bad" and not report.healthy and "`backstory install cursor" in broken.fix
+    assert path.read_text(encoding="utf-8") == "{ broken"
+
+
+@pytest.mark.parametrize("left", ["{}\n", None])
+def test_a_file_that_lost_our_entries_is_told_until_it_is_written_again_or_uninstalled(
+    told: Memory, left: str | None
+) -> None:
+    install(told, "cursor", scope="project")
+    path = told.root / ".cursor/mcp.json"
+
+    def lost() -> list[Check]:
+        return [check for check in found(run(told)) if "wrote to it" in check.message]
+
+    def lose() -> None:
+        path.unlink() if left is None else path.write_text(left, encoding="utf-8")
+
+    assert lost() == []
+    lose()
+    [advice] = lost()
+    assert advice.state == "advice" and advice.message.startswith(".cursor/mcp.json ")
+    assert "`backstory install cursor`" in advice.fix and "`backstory uninstall cursor`" in advice.fix
+    install(told, "cursor", scope="project")
+    assert lost() == []
+    lose()
+    apply_removal(plan_removal(Selection([named("cursor")], "project", str(told.root), ROLES)))
+    assert lost() == [] and (path.exists() == (left is not None))
 
 
 @pytest.mark.parametrize("gone", ["interpreter", "entry"])
@@ -275,9 +319,9 @@ def test_when_hooks_take_too_long_the_rest_is_not_tried_and_that_is_said(
     told: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     install(told, "codex", roles=(HOOKS,))
-    assert "5 hooks answer" in said(found(run(told), "hooks", good=True))
+    assert "6 hooks answer" in said(found(run(told), "hooks", good=True))
     monkeypatch.setattr(trying, "ALL_SECONDS", 0.0)
-    assert "5 more were not tried" in said(found(run(told), "hooks"))
+    assert "6 more were not tried" in said(found(run(told), "hooks"))
 
 
 @pytest.fixture
@@ -321,7 +365,7 @@ def test_codex_is_known_to_skip_hooks_until_they_are_trusted(told: Memory, home:
     assert check.state == "advice" and "/hooks" in check.fix
     assert check.message == "Codex skips every hook of ~/.codex/hooks.json until you trust it"
     path = home / ".codex/hooks.json"
-    events = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop")
+    events = ("session_start", "user_prompt_submit", "pre_tool_use", "post_tool_use", "stop", "session_end")
 
     def trust(names: tuple[str, ...]) -> None:
         with (home / ".codex/config.toml").open("a", encoding="utf-8") as file:
@@ -329,7 +373,8 @@ def test_codex_is_known_to_skip_hooks_until_they_are_trusted(told: Memory, home:
                 file.write(f'\n[hooks.state."{path}:{name}:0:0"]\ntrusted_hash = "sha256:0"\n')
 
     trust(events[:4])
-    assert found(run(told), "codex")[0].message == "Codex skips Stop of ~/.codex/hooks.json until you trust it"
+    (check,) = found(run(told), "codex")
+    assert check.message == "Codex skips Stop, SessionEnd of ~/.codex/hooks.json until you trust it"
     trust(events[4:])
     assert [check.state for check in found(run(told), "codex", good=True)] == ["good"]
 

@@ -38,6 +38,7 @@ def checks(root: str, *, fix: bool, private: bool, brief: bool) -> list[Check]:
         out.append(Check(NAME, GOOD, f"as they were written: {', '.join(sound)}"))
     for place, note in entries.unreadable(root):
         out.append(Check(NAME, BAD, note, f"mend the file by hand, then {_again(place, private)}"))
+    out += [_of_lost(place, private) for place in entries.lost(root)]
     every = [start for _, starts in by_place for start in starts]
     ready = [start for start in every if not programs.broken(start) and programs.may_run(start)]
     out += trying.checks(trying.tried(ready, root, brief=brief))
@@ -101,6 +102,14 @@ def _of_place(place: Place, starts: Sequence[Start], private: bool) -> list[Chec
     if outdated:
         return [Check(NAME, ADVICE, f"{name} is not as this version writes it", FIX)]
     return [Check(NAME, GOOD, name)]
+
+
+def _of_lost(place: Place, private: bool) -> Check:
+    """A file without our entries may be a choice, or what a merge or another program left."""
+    what = "holds nothing of ours any more" if os.path.exists(place.target.path) else "is gone"
+    again = _again(place, private)
+    hint = f"{again} writes it again; {again.replace('install', 'uninstall', 1)} takes out what is left"
+    return Check(NAME, ADVICE, f"{place.target.name} {what}, though `backstory install` wrote to it", hint)
 
 
 def _written_anew(place: Place, starts: Sequence[Start]) -> Target:

@@ -68,7 +68,7 @@ def places(root: str) -> Iterator[Place]:
 
 
 def unreadable(root: str) -> Iterator[tuple[Place, str]]:
-    """Files that name us and cannot be read as what they should be, with the reason."""
+    """Files that name us, or that we wrote to, and that cannot be read as what they should be, with the reason."""
     levels: tuple[Level, ...] = ("project", "user") if root else ("user",)
     for level in levels:
         for target in Selection(CLIENTS.values(), level, root, [MCP, HOOKS]).every_place():
@@ -76,10 +76,28 @@ def unreadable(root: str) -> Iterator[tuple[Place, str]]:
                 yield Place(level, target), why
 
 
+def lost(root: str) -> Iterator[Place]:
+    """Files that we wrote to, by the record, that can be read and hold nothing of ours any more, or are gone."""
+    levels: tuple[Level, ...] = ("project", "user") if root else ("user",)
+    for level in levels:
+        for target in Selection(CLIENTS.values(), level, root).every_place():
+            known = ledger.read(target.path)
+            if known is None or _fault(target) or any(_holds(part, target) for part in target.parts):
+                continue
+            target.parts = [part for part in target.parts if part.client.name in known[0].clients]
+            if target.parts:
+                yield Place(level, target)
+
+
+def _holds(part: Part, target: Target) -> bool:
+    return holds_ours(part.client, part.file.role, target.path)
+
+
 def _fault(target: Target) -> str:
     try:
         data = files.read(target.path)
-        if data is None or SERVER.encode() not in data:
+        # Of a file that we wrote to it is known, whatever became of it.
+        if data is None or (SERVER.encode() not in data and ledger.read(target.path) is None):
             return ""
         for part in target.parts:
             part.file.shape.drop(unpacked(data, target.name), None)

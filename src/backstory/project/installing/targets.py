@@ -13,7 +13,7 @@ from backstory.project.clients.commands import HOOK_PROGRAM, Commands
 from backstory.project.clients.contract import HOOKS, INSTRUCTIONS, MCP, Client, ConfigFile, Level, Role
 from backstory.project.clients.known import CLIENTS
 from backstory.project.clients.places import candidates, is_present, path_of, resolved, shown, system
-from backstory.project.installing import files
+from backstory.project.installing import files, ledger
 from backstory.project.merging.file_text import FileText, unpacked
 from backstory.project.merging.json_edit import JsonText
 
@@ -72,13 +72,13 @@ class Selection:
         return list(found.values())
 
     def every_place(self) -> list[Target]:
-        """All files in which our part may be, wherever an earlier version or system put it."""
+        """All files in which our part may be, wherever an earlier version or system put it, or which are gone since."""
         found: dict[str, Target] = {}
         for client in self.clients:
             for file in client.files:
                 if file.level == self.scope and file.role in self.roles:
                     for path in self._all_paths(client, file):
-                        if os.path.lexists(path):
+                        if os.path.lexists(path) or ledger.read(os.path.realpath(path)):
                             self._add(found, path, Part(client, file, self._commands(file)))
         return list(found.values())
 

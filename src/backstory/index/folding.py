@@ -44,12 +44,15 @@ def value_of(entry: Entry) -> str:
 
 
 class Folding:
-    """One pass over changed events, inside the caller's transaction."""
+    """One pass over changed events, inside the caller's transaction.
+
+    Without `render` only what entries count for is written: no line, no files, no words for search, no patch.
+    """
 
     def __init__(
         self,
         db: sqlite3.Connection,
-        render: Render,
+        render: Render | None,
         decay_days: dict[str, int],
         ahead: Callable[[Collection[int]], object] = len,
     ) -> None:
@@ -220,7 +223,7 @@ class Folding:
         entry = held.entry
         at = parse_instant(entry.at)
         last_at = max(_happened(entry, at), standing.confirmed_at)
-        line, cost = self.render(entry)
+        line, cost = self.render(entry) if self.render else ("", 0)
         self._forget(number, entry.id)
         row = {
             "entry": number,
@@ -260,7 +263,7 @@ class Folding:
             "reason": standing.reason,
         }
         self.db.execute(_INSERT_ENTRY, row)
-        if not entry.redacted:
+        if self.render and not entry.redacted:
             self._cite(number, entry, last_at, "*" if held.given else "")
             if isinstance(entry, Trial):
                 failed.write(self.db, number, entry)

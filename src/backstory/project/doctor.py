@@ -17,6 +17,7 @@ from backstory.project.doctoring import clients, derived, git_hooks, git_state, 
 from backstory.project.doctoring.finding import BAD, FIXED, Check
 from backstory.project.opened import Project
 from backstory.project.refresh import open_config
+from backstory.project.verifying import Afresh, read_afresh
 
 
 class DoctorReport(msgspec.Struct, frozen=True):
@@ -43,18 +44,22 @@ def doctor(start: str, *, fix: bool, now: int) -> DoctorReport:
         return DoctorReport(places.root, False, tuple(checks))
     if fix:
         checks += log_files.mended(config, now)
-    checks += log_files.checks(config, now)
-    with open_config(config, now=now) as project:
-        if fix:
-            integrity.keep_heads(project, accept=True)
-        checks += _of_project(project, fix=fix)
+    read = read_afresh(config, now)
+    try:
+        checks += log_files.checks(config, read)
+        with open_config(config, now=now) as project:
+            if fix:
+                integrity.keep_heads(project, accept=True)
+            checks += _of_project(project, read, fix=fix)
+    finally:
+        read.project.close()
     return DoctorReport(places.root, all(item.state != BAD for item in checks), tuple(checks))
 
 
-def _of_project(project: Project, *, fix: bool) -> list[Check]:
+def _of_project(project: Project, read: Afresh, *, fix: bool) -> list[Check]:
     config = project.config
     return [
-        *derived.of_index(project, fix=fix),
+        *derived.of_index(project, read, fix=fix),
         *derived.of_history(project, fix=fix),
         *git_state.checks(project, fix=fix),
         *git_hooks.checks(config.places, fix=fix),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from typing import NamedTuple
 
 import msgspec
 
@@ -66,8 +67,19 @@ class Report(msgspec.Struct, frozen=True):
     unknown_kinds: dict[str, int]
 
 
-def verify(config: Config, now: int) -> Report:
-    """Check the whole log and journal of a project. Takes the writers' lock, so that no line is half written."""
+class Afresh(NamedTuple):
+    """Every line read into an index in memory, which nothing is folded in yet: `touched` are the events to fold."""
+
+    project: Project
+    touched: set[int]
+    torn: list[Finding]
+
+
+def read_afresh(config: Config, now: int) -> Afresh:
+    """Read the whole log and journal of a project. Takes the writers' lock, so that no line is half written.
+
+    The caller closes the project.
+    """
     db = build.in_memory()
     project = Project(config, db, now)
     with _quiet(config):
@@ -75,8 +87,22 @@ def verify(config: Config, now: int) -> Report:
         touched, _ = read_files(config, db)
         integrity.find_forged(project, touched)
         integrity.compare(project, touched, structural=True)
-        torn = _torn_tails(config)
-    found = torn + problems(project)
+        return Afresh(project, touched, _torn_tails(config))
+
+
+def verify(config: Config, now: int) -> Report:
+    """Check the whole log and journal of a project."""
+    read = read_afresh(config, now)
+    try:
+        return report_of(read)
+    finally:
+        read.project.close()
+
+
+def report_of(read: Afresh) -> Report:
+    """What is wrong with the lines that were read."""
+    project, db = read.project, read.project.db
+    found = read.torn + problems(project)
     lines, events = (
         db.execute("SELECT coalesce(sum(lines), 0) FROM files").fetchone()[0],
         db.execute("SELECT count(*) FROM events WHERE in_tree + in_journal > 0").fetchone()[0],
@@ -85,7 +111,7 @@ def verify(config: Config, now: int) -> Report:
     bad = db.execute(
         "SELECT count(*) FROM problems WHERE line > 0 AND why IN ('hash', 'shard', 'corrupt', 'leftover', 'marker')"
     )
-    report = Report(
+    return Report(
         sound=not any(item.why not in NOTES for item in found),
         files=db.execute("SELECT count(*) FROM files").fetchone()[0],
         lines=lines,
@@ -96,8 +122,6 @@ def verify(config: Config, now: int) -> Report:
         folded=max(0, lines - kept - bad.fetchone()[0]),
         unknown_kinds=unknown_kinds(project),
     )
-    db.close()
-    return report
 
 
 @contextmanager

@@ -10,11 +10,10 @@ from backstory.index import build
 from backstory.index.folding import Folding
 from backstory.project import integrity
 from backstory.project.doctoring.finding import ADVICE, BAD, FIX, FIXED, GOOD, Check
-from backstory.project.figures import Figures
 from backstory.project.opened import Project
 from backstory.project.reading import read_files
 from backstory.project.refresh import bring_up_to_date
-from backstory.recall.render import display_line
+from backstory.project.verifying import Afresh
 
 # What the log alone decides: no freshness, and nothing that was computed from other sources.
 _SAID = (
@@ -25,11 +24,11 @@ _SAID = (
 )
 
 
-def of_index(project: Project, *, fix: bool) -> list[Check]:
+def of_index(project: Project, read: Afresh, *, fix: bool) -> list[Check]:
     """The index: sound as a file, and the same as one that is made from the log now."""
     checks = [Check("index", ADVICE, notice) for notice in project.notices]
     wrong = _damage(project.db)
-    wrong = f"the index is damaged ({wrong})" if wrong else _difference(project)
+    wrong = f"the index is damaged ({wrong})" if wrong else _difference(project, read)
     if not wrong:
         return [*checks, Check("index", GOOD, f"{project.config.places.index_path} is sound and current")]
     if not fix:
@@ -51,20 +50,19 @@ def _damage(db: sqlite3.Connection) -> str:
     return "" if broken == "ok" else str(broken)
 
 
-def _difference(project: Project) -> str:
-    """Read and fold the log once more, in memory; freshness and conflicts, most of the work, are left out."""
-    twin = Project(project.config, build.in_memory(), project.now)
+def _difference(project: Project, read: Afresh) -> str:
+    """Fold the log once more, in memory; freshness and conflicts, most of the work, are left out.
+
+    `read` is every line as it was read before; what was written since is read on.
+    """
+    twin = read.project
     try:
-        twin.db.execute("BEGIN")
-        touched, _ = read_files(twin.config, twin.db)
+        touched = read.touched | read_files(twin.config, twin.db)[0]
         integrity.find_forged(twin, touched)
-        figures = Figures(twin.db, twin.now)
-        Folding(twin.db, display_line, twin.config.settings.decay_days, figures.before).run(touched)
+        Folding(twin.db, None, twin.config.settings.decay_days).run(touched)
         here, there = ([_digest(db, query) for query in _SAID] for db in (project.db, twin.db))
     except sqlite3.DatabaseError as error:
         return f"the index is damaged ({error})"
-    finally:
-        twin.close()
     return "" if here == there else "the index says something else than the log"
 
 

@@ -10,12 +10,12 @@ from backstory.log.lock import held
 from backstory.project import repair
 from backstory.project.doctoring.finding import Check
 from backstory.project.setup import remember_twin
-from backstory.project.verifying import Report, verify
+from backstory.project.verifying import Afresh, Report, report_of, verify
 
 
-def checks(config: Config, now: int) -> list[Check]:
-    """Read the whole log and journal, chains and all."""
-    report = verify(config, now)
+def checks(config: Config, read: Afresh) -> list[Check]:
+    """What is wrong with log and journal, chains and all."""
+    report = report_of(read)
     checks = [_log_summary(report)]
     for item in (*report.problems, *report.notes)[:20]:
         state = "bad" if item in report.problems else "advice"

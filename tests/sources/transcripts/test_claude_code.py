@@ -427,3 +427,35 @@ def test_files_are_found_in_both_layouts_with_their_parents(tmp_path: Path) -> N
     moved = {"CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
     assert len(list(claude_code.files(moved, str(tmp_path / "nowhere")))) == 3
     assert list(claude_code.files({"CLAUDE_CONFIG_DIR": str(tmp_path / "none")}, str(tmp_path))) == []
+
+
+def test_a_rejection_is_whose_the_client_says_it_is(tmp_path: Path) -> None:
+    """As 2.1.332 writes them: "user-rejected" stands also where a headless session had nobody to ask."""
+    words = {
+        "toolDenialKind": "permission-rule",
+        "holdsPersonsWords": True,
+        "permissionDecision": {"source": "user_reject"},
+    }
+    nobody = {"toolDenialKind": "user-rejected", "permissionDecision": {"source": "config"}}
+    found = items(
+        tmp_path,
+        assistant("a1", tool("t1", "Bash", command="rm -rf cache"), tool("t2", "Bash", command="rm -rf cache")),
+        {**result("u1", "t1", "Use the cleaner instead", is_error=True), **words},
+        {**result("u2", "t2", "rm needs approval.", is_error=True), **nobody},
+    )
+    assert [(item.call, item.reason) for item in of(found, Rejection)] == [("t1", "Use the cleaner instead")]
+    assert [outcome for outcome, _ in outcomes(found)] == ["error"] * 2
+
+
+def test_what_was_sent_to_the_model_is_not_said_again(tmp_path: Path) -> None:
+    """2.1.332 keeps each request beside the conversation; a record of a new type without an id is nobody's turn."""
+    sent = {"role": "user", "content": [{"type": "text", "text": "Fix the total"}]}
+    found = items(
+        tmp_path,
+        user("u1", "Fix the total"),
+        {"type": "api-request-blob", "hash": "00", "message": sent, "sessionId": "s-1"},
+        {"type": "wire-copy", "message": sent, "sessionId": "s-1"},
+        record("prompt", "u2", message={"role": "user", "content": "And the tax"}),
+    )
+    assert typed(found) == ["Fix the total", "And the tax"]
+    assert [item.type for item in of(found, Unknown)] == ["wire-copy", "prompt"]

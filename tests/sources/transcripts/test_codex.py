@@ -366,3 +366,16 @@ def test_files_are_found_by_date_and_in_the_archive(tmp_path: Path) -> None:
     assert list(codex.files({}, str(tmp_path))) == [Found("codex", str(old)), Found("codex", str(new))]
     assert len(list(codex.files({"CODEX_HOME": str(root)}, "/nowhere"))) == 2
     assert list(codex.files({"CODEX_HOME": str(tmp_path / "none")}, str(tmp_path))) == []
+
+
+def test_the_answer_that_is_a_summary_is_not_what_the_agent_said(tmp_path: Path) -> None:
+    """0.171.0 keeps the answer to its question for a summary among the others, marked."""
+    said = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "The check fails."}]}
+    answer = {"timestamp": AT, "type": "response_item", "payload": said}
+    compacted = {"timestamp": AT, "type": "compacted", "payload": {"message": "Here is the summary: The check fails."}}
+    meta = {"timestamp": AT, "type": "session_meta", "payload": META}
+    found = items_of(tmp_path, meta, {**answer, "metadata": {"compaction_output": True}}, compacted, client="codex")
+    assert not of(found, AssistantText)
+    assert len(of(found, Compaction)) == 1
+    control = items_of(tmp_path, meta, {**answer, "metadata": {"client_authored": False}}, compacted, client="codex")
+    assert [item.text for item in of(control, AssistantText)] == ["The check fails."]

@@ -196,6 +196,8 @@ class _Reading:
             return
         by_agent = self.is_agent or record.get("isSidechain") is True
         nobody = record.get("isMeta") is True or record.get("isVisibleInTranscriptOnly") is True
+        # What a person typed has an id, in every version; a record of a new type without one repeats it.
+        nobody = nobody or (record.get("type") not in ("user", None) and not record.get("uuid"))
         kind = as_record(record.get("origin")).get("kind")
         sent = isinstance(kind, str) and kind in ("task-notification", "peer", "coordinator", "channel")
         for item in spoken(offset, at, said, text(record.get("uuid"))):
@@ -211,7 +213,7 @@ class _Reading:
             # The client says so again in a record of its own.
             yield Interrupt(offset, at, call)
             self.state.stopped = True
-        elif rejected := refusal(offset, at, call, said, record.get("toolDenialKind")):
+        elif rejected := refusal(offset, at, call, said, record):
             yield rejected
         yield Result(offset, at, call, how, said, number)
         self.state.tools.pop(call, None)

@@ -35,7 +35,8 @@ ATTACHMENTS: dict[str, str] = {
         "max_turns_reached mcp_instructions_delta mcp_resource memory_update new_directory new_file pdf_reference "
         "plan_file_reference plan_mode plan_mode_exit plan_mode_reentry read_truncation_notice skill_discovery "
         "structured_output task_reminder team_context todo todo_reminder token_usage ultra_effort_enter "
-        "ultra_effort_exit ultrathink_effort verify_plan_reminder".split(),
+        "ultra_effort_exit ultrathink_effort verify_plan_reminder environment model session_context date "
+        "remote_session_change prompt_snapshot".split(),
         "",
     ),
 }
@@ -83,12 +84,14 @@ def _tool_result(offset: int, at: int | None, record: Record) -> Iterator[Item]:
 
 
 # A summary names a message of any session of the folder, so it is no title of this one; `progress` repeats a
-# sub-agent's own file; `queue-operation` and `last-prompt` repeat what becomes a user record.
+# sub-agent's own file; `queue-operation` and `last-prompt` repeat what becomes a user record, and `api-request-blob`
+# (2.1.332) all that was sent to the model, as messages of a user.
 RECORDS: dict[str, Callable[[int, int | None, Record], Iterator[Item]]] = {
     **dict.fromkeys(
         "summary file-history-snapshot queue-operation progress last-prompt permission-mode mode bridge-session "
         "atis-latch frame-link pr-link started result worktree-state tag saved_hook_context speculation-accept "
-        "content-replacement attribution-snapshot marble-origami-commit marble-origami-snapshot task-summary".split(),
+        "content-replacement attribution-snapshot marble-origami-commit marble-origami-snapshot task-summary "
+        "api-request api-request-blob api-request-shape tools-used cost-state".split(),
         _nothing,
     ),
     "custom-title": _title,

@@ -114,11 +114,16 @@ def _has_shape(more: object) -> bool:
     return isinstance(more, dict | list) and bool(more)
 
 
-def refusal(offset: int, at: int | None, call: str, said: str, kind: object) -> Rejection | None:
+def refusal(offset: int, at: int | None, call: str, said: str, record: dict[str, Any]) -> Rejection | None:
     """The rejection that a result tells of: a person's, not one of a rule or of a mode without anybody to ask."""
-    if not said.startswith(_REFUSED) and kind != "user-rejected":
+    # 2.1.332 says who decided; there `toolDenialKind` is "user-rejected" where nobody could be asked, too.
+    source = text(as_record(record.get("permissionDecision")).get("source"))
+    by_person = source.startswith("user") if source else record.get("toolDenialKind") == "user-rejected"
+    if not by_person and (source or not said.startswith(_REFUSED)):
         return None
     reason = _SAID.split(said, maxsplit=1)[1:]
+    if not reason and record.get("holdsPersonsWords") is True and not said.startswith(_REFUSED):
+        reason = [said]
     note = reason[0].split("\n\nNote: The user's next message may contain a correction", 1)[0] if reason else ""
     return Rejection(offset, at, call, "" if note.startswith(_NO_REASON) else note.strip())
 

@@ -76,6 +76,9 @@ class _Reading:
         if not isinstance(payload, dict):
             yield from self._flat(offset, at, kind, record)
         elif kind == "response_item":
+            if as_record(record.get("metadata")).get("compaction_output") is True:
+                # The summary that `compacted` gives next, not what the agent said to anybody.
+                return
             yield from self._response(offset, at, text(payload.get("type")), payload)
         elif kind == "event_msg":
             yield from event_items(self.told, offset, at, payload)

@@ -17,6 +17,7 @@ from tests.real_clients.mock_model import DONE, Model
 
 SECONDS = 90
 Move = tuple[str, dict[str, Any]]
+Apart = tuple[str, Sequence[Move]]
 
 
 def command(client: str, event: str) -> str:
@@ -27,11 +28,15 @@ def command(client: str, event: str) -> str:
 class Client:
     """What both have in common: the program, the project and the home folder."""
 
+    # Where it keeps its transcripts, when that is not below the home folder.
+    places: dict[str, str]
+
     def __init__(self, program: Path, memory: Memory, home: Path) -> None:
+        self.places = {}
         self.program, self.memory, self.root, self.home = program, memory, memory.root, home
         self.watched = self.root / "src/a.py"
 
-    def _run(self, words: Sequence[str], env: dict[str, str], model: Model) -> Model:
+    def _run(self, words: Sequence[str], env: dict[str, str], model: Model, says: str = DONE) -> Model:
         done = subprocess.run(
             [str(self.program), *words],
             cwd=self.root,
@@ -44,12 +49,22 @@ class Client:
         )
         self.output = done.stdout + done.stderr
         assert done.returncode == 0, self.output
-        assert DONE in done.stdout, self.output
-        assert not model.moves, self.output
+        assert says in done.stdout, self.output
+        assert not model.moves and not model.moves_apart, self.output
         return model
 
-    def _model(self, moves: Sequence[Move]) -> Model:
-        return Model(moves, lambda: self.watched.read_text(encoding="utf-8"))
+    def _model(self, moves: Sequence[Move], apart: Apart = ("", ())) -> Model:
+        return Model(moves, lambda: self.watched.read_text(encoding="utf-8"), apart)
+
+    def backstory(self, *words: str) -> Any:
+        """What a command of ours says as JSON, to the person whose client this is."""
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), **self.places}
+        done = subprocess.run(
+            [sys.executable, "-m", "backstory", *words, "--json"],
+            cwd=self.root, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return json.loads(done.stdout)["data"]
 
     @property
     def noted(self) -> list[str]:
@@ -76,9 +91,17 @@ class Claude(Client):
         (self.root / ".claude").mkdir(exist_ok=True)
         (self.root / ".claude/settings.json").write_text(json.dumps({"hooks": hooks}), encoding="utf-8")
 
-    def run(self, prompt: str, *moves: Move, words: Sequence[str] = (), env: dict[str, str] | None = None) -> Model:
-        """One session with these moves of the model."""
-        with self._model(moves) as model:
+    def run(
+        self,
+        prompt: str,
+        *moves: Move,
+        words: Sequence[str] = (),
+        env: dict[str, str] | None = None,
+        apart: Apart = ("", ()),
+        says: str = DONE,
+    ) -> Model:
+        """One session with these moves of the model; `says` is what the client prints in the end."""
+        with self._model(moves, apart) as model:
             env = {
                 **(env or {}),
                 "ANTHROPIC_BASE_URL": model.url,
@@ -88,7 +111,11 @@ class Claude(Client):
                 "DISABLE_AUTOUPDATER": "1",
             }
             given = ["-p", prompt, "--permission-mode", "acceptEdits", "--allowedTools", "Bash", *words]
-            return self._run(given, env, model)
+            return self._run(given, env, model, says)
+
+    def shell(self, text: str) -> Move:
+        """The model runs a command."""
+        return "Bash", {"command": text}
 
     def read(self) -> Move:
         """The model reads `src/a.py`."""
@@ -102,8 +129,12 @@ class Claude(Client):
 class Codex(Client):
     """Codex, headless (`exec`), with a model that it offers its patch tool to."""
 
-    EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop")
+    EVENTS = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
     MODEL = "gpt-5.5"
+
+    def __init__(self, program: Path, memory: Memory, home: Path) -> None:
+        super().__init__(program, memory, home)
+        self.places = {"CODEX_HOME": str(home)}
 
     def install(self, *, instead: dict[str, str] | None = None, timeout: int = 5) -> None:
         """Write the project's `hooks.json`."""
@@ -128,7 +159,7 @@ class Codex(Client):
         with self._model(moves) as model:
             (self.home / "config.toml").write_text(self._config(model.url) + more, encoding="utf-8")
             given = ["exec", *(["--dangerously-bypass-hook-trust"] if trusted else []), *words, prompt]
-            return self._run(given, {**(env or {}), "CODEX_HOME": str(self.home), "MOCK_KEY": "none"}, model)
+            return self._run(given, {**(env or {}), **self.places, "MOCK_KEY": "none"}, model)
 
     def _config(self, url: str) -> str:
         return f"""\

@@ -7,24 +7,35 @@ sent events. A request without tools (a title, a check of quota) gets a word and
 from __future__ import annotations
 
 import json
+import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 DONE = "All done."
+# As a tool's name: the model says `text` instead of calling one.
+SAYS = ""
 
 
 class Model:
     """The server; `moves` are (tool, arguments), made one for each request, then it says that it is done.
 
-    `requests` are the bodies of the requests that it was asked to act on, in order, and `seen` is what `watch` gave
-    when each of them came.
+    `apart` has the words of a sub-agent's task, and its moves: it works beside the others, in an order that nobody
+    knows. `requests` are the bodies of the requests that it was asked to act on, in order, and `seen` is what `watch`
+    gave when each of them came.
     """
 
-    def __init__(self, moves: Sequence[tuple[str, dict[str, Any]]] = (), watch: Callable[[], str] = str) -> None:
+    def __init__(
+        self,
+        moves: Sequence[tuple[str, dict[str, Any]]] = (),
+        watch: Callable[[], str] = str,
+        apart: tuple[str, Sequence[tuple[str, dict[str, Any]]]] = ("", ()),
+    ) -> None:
         self.moves, self.requests = list(moves), list[dict[str, Any]]()
+        self.marker, self.moves_apart = apart[0], list(apart[1])
         self.watch, self.seen = watch, list[str]()
+        self.name = secrets.token_hex(6)
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -55,7 +66,8 @@ class Model:
         with self._lock:
             self.requests.append(body)
             self.seen.append(self.watch())
-            return len(self.requests), self.moves.pop(0) if self.moves else None
+            moves = self.moves_apart if self.marker and self.marker in _asked(body) else self.moves
+            return len(self.requests), moves.pop(0) if moves else None
 
     def _handler(model) -> type[BaseHTTPRequestHandler]:
         class Handler(BaseHTTPRequestHandler):
@@ -71,7 +83,8 @@ class Model:
                     self._send(b'{"input_tokens": 1}' if path.endswith("count_tokens") else b"{}", "application/json")
                     return
                 number, move = model._next(json.loads(raw))
-                events = known[path](number, move)
+                # An id means one thing for ever, whichever server gave it.
+                events = known[path](f"{model.name}{number}", move)
                 text = "".join(f"event: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events)
                 self._send(text.encode(), "text/event-stream")
 
@@ -94,7 +107,24 @@ class Model:
         return Handler
 
 
-def messages(number: int, move: tuple[str, dict[str, Any]] | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def _asked(body: dict[str, Any]) -> str:
+    """The texts that stand where a person speaks."""
+    texts = []
+    for message in body.get("messages", ()):
+        content = message.get("content")
+        blocks = content if isinstance(content, list) else [{"type": "text", "text": content}]
+        texts += [block["text"] for block in blocks if message.get("role") == "user" and block.get("type") == "text"]
+    return "\n".join(map(str, texts))
+
+
+def _said(move: tuple[str, dict[str, Any]] | None) -> str:
+    """What the model says, "" where it calls a tool."""
+    if move is None:
+        return DONE
+    return str(move[1]["text"]) if move[0] == SAYS else ""
+
+
+def messages(number: str, move: tuple[str, dict[str, Any]] | None) -> Iterator[tuple[str, dict[str, Any]]]:
     """An answer of the Anthropic Messages API, as events."""
     usage = {"input_tokens": 10, "output_tokens": 5}
     message = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": "mock", "content": []}
@@ -105,16 +135,17 @@ def messages(number: int, move: tuple[str, dict[str, Any]] | None) -> Iterator[t
             "message": {**message, "stop_reason": None, "stop_sequence": None, "usage": usage},
         },
     )
-    if move is None:
+    said = _said(move)
+    if move is None or said:
         block: dict[str, Any] = {"type": "text", "text": ""}
-        delta = {"type": "text_delta", "text": DONE}
+        delta = {"type": "text_delta", "text": said}
     else:
         block = {"type": "tool_use", "id": f"toolu_{number}", "name": move[0], "input": {}}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(move[1])}
     yield "content_block_start", {"type": "content_block_start", "index": 0, "content_block": block}
     yield "content_block_delta", {"type": "content_block_delta", "index": 0, "delta": delta}
     yield "content_block_stop", {"type": "content_block_stop", "index": 0}
-    why = "end_turn" if move is None else "tool_use"
+    why = "end_turn" if said else "tool_use"
     yield (
         "message_delta",
         {
@@ -126,13 +157,14 @@ def messages(number: int, move: tuple[str, dict[str, Any]] | None) -> Iterator[t
     yield "message_stop", {"type": "message_stop"}
 
 
-def responses(number: int, move: tuple[str, dict[str, Any]] | None) -> Iterator[tuple[str, dict[str, Any]]]:
+def responses(number: str, move: tuple[str, dict[str, Any]] | None) -> Iterator[tuple[str, dict[str, Any]]]:
     """An answer of the OpenAI Responses API, as events. A move with the argument `input` alone is a custom tool."""
     head = {"id": f"resp_{number}", "object": "response", "model": "mock"}
     yield "response.created", {"type": "response.created", "response": {**head, "status": "in_progress"}}
     item: dict[str, Any]
-    if move is None:
-        content = [{"type": "output_text", "text": DONE, "annotations": []}]
+    said = _said(move)
+    if move is None or said:
+        content = [{"type": "output_text", "text": said, "annotations": []}]
         item = {
             "type": "message",
             "id": f"item_{number}",

@@ -142,10 +142,11 @@ class Taker:
         text = redact(item.text[:LONGEST_TEXT]).text
         self.now.asked.append(text)
         self._add("", item)
-        shown = one_line(text, ASKED)
+        # Of a long text the beginning is enough, and it is looked at letter by letter.
+        shown = one_line(text[: 4 * ASKED], ASKED)
         writing.put(self.db, "turns", "turn", self.going.turn, {"asked": shown})
         if not self.going.title:
-            self.going.title = one_line(text, TITLE)
+            self.going.title = one_line(text[: 4 * TITLE], TITLE)
         self.going.outcome = "unknown"
         return None
 
@@ -172,7 +173,12 @@ class Taker:
         # A command in another project's folder that only names a file of this one says nothing of it.
         command, words = _clean_call(item) if own else ("", "")
         number = self.calls.add(
-            self.going.turn, item.offset, item.at, one_line(item.tool, 80), item.does, one_line(command, COMMAND)
+            self.going.turn,
+            item.offset,
+            item.at,
+            one_line(item.tool, 80),
+            item.does,
+            one_line(command[: 4 * COMMAND], COMMAND),
         )
         if len(self.going.pending) < MOST_PENDING:
             self.going.pending[item.call] = Pending(number, item.does, command)

@@ -280,11 +280,8 @@ os._exit(0)
 """
 # What the standard library needs for these imports, beside our own modules.
 ALLOWED = {
-    "_signal", "_sqlite3", "_warnings", "_collections_abc", "gc",
-    "collections",
-    "errno", "itertools", "keyword", "math", "operator", "reprlib", "time", "_operator",
-    "_collections", "backstory", "_functools", "functools", "types", "select", "os", "os.path", "stat", "_stat",
-    "posixpath", "genericpath", "__future__",
+    "_signal", "_sqlite3", "_warnings", "_collections_abc", "gc", "errno", "itertools", "math", "time", "backstory",
+    "_functools", "select", "os", "os.path", "stat", "_stat", "posixpath", "genericpath", "__future__",
 }  # fmt: skip
 FORBIDDEN = {
     "json", "re", "sqlite3", "datetime",
@@ -322,6 +319,30 @@ def test_the_fast_path_imports_these_modules_and_no_others(said: Memory) -> None
     assert found & FORBIDDEN == set()
     assert {name for name in found if name.startswith("backstory.")} == OURS
     assert {name for name in found if not name.startswith("backstory.")} <= ALLOWED
+
+
+_STAND_IN = """
+import sys
+sys.path.insert(0, {source!r})
+from backstory.surfaces.hooks import entry
+before = {{name for name in sys.modules if name in ("functools", "collections", "_sqlite3")}}
+entry.bring_sqlite()
+import _sqlite3
+assert not before and "functools" not in sys.modules and "collections" not in sys.modules
+db = _sqlite3.connect(":memory:", cached_statements=2)
+assert [db.execute(f"SELECT ?, {{n % 3}}", (n,)).fetchone() for n in range(9)] == [(n, n % 3) for n in range(9)]
+db.close()
+import functools
+assert functools.wraps and functools.lru_cache.__module__ == "functools"
+import sqlite3
+assert sqlite3.connect(":memory:").execute("SELECT 1").fetchone() == (1,)
+"""
+
+
+def test_sqlite_comes_without_functools_and_whoever_asks_later_gets_the_real_one() -> None:
+    code = _STAND_IN.format(source=str(PACKAGE.parent))
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
 
 
 def test_the_slow_path_is_the_one_that_imports_more(said: Memory) -> None:

@@ -11,6 +11,7 @@ import msgspec
 from backstory.config import Config
 from backstory.index import build
 from backstory.index.archive import store, writing
+from backstory.index.store import connect
 from backstory.project.sessions import reading
 
 
@@ -37,7 +38,7 @@ def clean(config: Config, env: Mapping[str, str], home: str) -> Dropped:
             db.executemany("INSERT OR REPLACE INTO gone (id, client, path) VALUES (?, ?, ?)", kept)
             db.close()
             reading.refresh(config, env, home)
-            db = store.connect(path)
+            db = connect(path)
         build.wipe_freed_pages(db)
     finally:
         db.close()

@@ -12,6 +12,7 @@ from backstory.project.fencing import fence
 from backstory.project.opened import Project
 from backstory.project.sessions import answers
 from backstory.recall.tokens import estimate
+from backstory.recall.view import View
 from backstory.records.hostile import fenced
 
 BUDGET = 600
@@ -75,9 +76,16 @@ def _lines(detail: answers.SessionDetail, width: int) -> list[str]:
     if detail.commits:
         lines.append(f"- committed: {_say(', '.join(detail.commits))}")
     lines += [f"- failed: {_say(one.command)}: {_say(one.error)}" for one in reversed(detail.failures[-3:])]
-    lines += [f"- recorded: {entry.short} {_say(entry.summary)} ({entry.standing})" for entry in detail.entries[-5:]]
+    lines += [
+        f"- recorded: {entry.short} {_say(entry.summary)} ({_say(_told(entry))})" for entry in detail.entries[-5:]
+    ]
     lines += [f"- asked before: {_say(turn.asked)}" for turn in reversed(asked[:-1])]
     return lines
+
+
+def _told(entry: View) -> str:
+    """What an entry counts for, with all that has to be said beside it."""
+    return ", ".join(dict.fromkeys([entry.standing, *entry.tags]))
 
 
 def _say(text: str, width: int = _LINE) -> str:

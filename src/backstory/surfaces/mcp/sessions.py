@@ -8,6 +8,7 @@ import time
 import msgspec
 
 from backstory.errors import BackstoryError, Exit
+from backstory.project.answers import View
 from backstory.project.authority import session_id
 from backstory.project.fencing import inert
 from backstory.project.opened import Project
@@ -43,7 +44,7 @@ def one(project: Project, ref: str) -> Reply:
     lines += [f"  edited: {fenced(file.path, _LINE)}" for file in detail.files if file.edits]
     lines += [f"  failed: {fenced(f'{item.command}: {item.error}', _LINE)}" for item in detail.failures]
     lines += [f"  committed: {fenced(sha, 40)}" for sha in detail.commits]
-    lines += [f"  recorded: {item.short} {item.standing}: {fenced(item.summary, _LINE)}" for item in detail.entries]
+    lines += [f"  recorded: {item.short} {_told(item)}: {fenced(item.summary, _LINE)}" for item in detail.entries]
     data = inert(msgspec.to_builtins(msgspec.structs.replace(detail, entries=())))
     data["entries"] = [item.id for item in detail.entries]
     return Reply(data, text_of(f"The session {detail.session.id}:", project.config.name, lines, []))
@@ -73,6 +74,10 @@ def _line(row: answers.SessionRow) -> str:
     when = row.began[:16].replace("T", " ") or "at an unknown time"
     counts = f"{row.turns} turns, {row.edits} edits, {row.failed} failed"
     return f"- {fenced(row.id, 100)} {row.client}, {when}, {row.outcome}: {fenced(row.title, _LINE)} ({counts})"
+
+
+def _told(item: View) -> str:
+    return fenced(", ".join([item.standing, *item.tags]), _LINE)
 
 
 def _refresh(project: Project) -> None:

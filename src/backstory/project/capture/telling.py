@@ -25,9 +25,7 @@ MOST_STEPS = 50_000
 MOST_PENDING = 500
 
 # The marks of what backstory writes: the fence, its heading, and a line of a brief with its date and id.
-_OURS = re.compile(
-    r"<project-memory|\[Project Memory|^\s*[-*] .{1,400}\(\d{4}-\d\d-\d\d, [0-9A-HJKMNP-TV-Z]{6}\)\s*$", re.MULTILINE
-)
+_OURS = re.compile(r"<project-memory|\[Project Memory|\(\d{4}-\d\d-\d\d, [0-9A-HJKMNP-TV-Z]{6}\)\s*$", re.MULTILINE)
 _COMMITTED = re.compile(r"^\[[^\]\n]*?\b([0-9a-f]{7,40})\] ", re.MULTILINE)
 
 
@@ -206,7 +204,7 @@ _HANDLERS: dict[type, Callable[[_Telling, stream.Item], None]] = {
 
 
 def _is_ours(text: str) -> bool:
-    return ("roject" in text or "- " in text or "* " in text) and _OURS.search(text) is not None
+    return _OURS.search(text) is not None
 
 
 def _outcome(command: str, line: Line, item: stream.Result, text: str) -> str:

@@ -50,7 +50,8 @@ class Line(msgspec.Struct, frozen=True):
 def understood(command: str) -> Line:
     """What the line runs."""
     text, folder = command[:8_000], ""
-    text = _HEREDOC.sub("<<", text)
+    if "<<" in text:
+        text = _HEREDOC.sub("<<", text)
     while True:
         went = _CD.match(text)
         if went:
@@ -61,7 +62,7 @@ def understood(command: str) -> Line:
         if not skipped:
             break
         text = text[skipped.end() :]
-    hidden = bool(_HIDES.search(_QUOTED.sub("''", text.strip())))
+    hidden = ("||" in text or ";" in text) and bool(_HIDES.search(_QUOTED.sub("''", text.strip())))
     steps = _split(text)
     last = _pipeline(steps[-1]) if steps else []
     main = next((step for step in reversed(last) if _words(step)[:1] and _words(step)[0] not in _FILTERS), "")

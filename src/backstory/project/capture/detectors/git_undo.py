@@ -50,7 +50,7 @@ def detect(story: Story) -> Iterator[Candidate]:
 def _git_steps(same: str) -> Iterator[list[str]]:
     """The words behind `git` of each step that could undo something."""
     for part in same.split(" && "):
-        if not part.startswith("git ") or len(part) > 2_000:
+        if not part.startswith("git ") or len(part) > 2_000 or not any(verb in part for verb in _UNDOES):
             continue
         try:
             words = shlex.split(part)

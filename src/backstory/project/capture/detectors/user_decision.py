@@ -29,22 +29,27 @@ _START = (
 )
 _DECIDES = re.compile(
     r"(?i)"
-    r"\b(?:use|prefer|choose|pick|go with|stick (?:to|with)|switch to|keep|want|put|make|call|write|store|run)\b"
+    r"\b(?:use|prefer|choose|pick|go with|stick (?:to|with)|switch to|keep|want|put|make|call|write|store|run"
+    r"|should (?:be|have|go|live|say|return))\b"
     r"[^.?!]{2,120}"
     r"\b(?:instead of|rather than|(?:and |, )not (?:the|a|an|in|on|with|by|just|use|\w+ing)\b)"
     rf"|{_START}(?:let'?s|lets|we(?:'ll| will| should)) (?:(?:just|always|instead) )?"
-    r"(?:go with|use|stick (?:to|with)|keep|not|avoid|drop|skip|only|prefer|standardi[sz]e on)\b"
+    r"(?:go with|use|stick (?:to|with)|keep|not|avoid|drop|skip|only|prefer|standardi[sz]e on|limit|restrict|cap)\b"
     rf"|{_START}(?:always|never) (?!mind|again|works?\b|seen|been|happen|had|got|was|were|did|going|\w+e[dn]\b)[a-z]+"
     rf"|(?:{_START}|\b(?:I|we|you) )"
     r"(?:don'?t|do not|avoid|no need (?:to|for)|shouldn'?t|should not|must not|mustn'?t)\b"
     r"[^.?!]{3,160}\b(?:because|since (?:it|we|this|that|they|the)\b|otherwise|in case)\b"
     r"|\bI(?:'d| would)? (?:prefer|rather|decided|have decided|always want|never want"
-    r"|don'?t (?:want|like) (?:to|us|the|any|a)\b)"
+    r"|don'?t (?:want|like)\b(?! (?:it|that|this|you to)\b))"
     r"|\bI'?ve decided\b|\bwe (?:decided|agreed|chose)\b|\b(?:my|our) preference\b"
     r"|\bwe (?:(?:explicitly|really|definitely|also) )?(?:shouldn'?t|should not|don'?t|do not|never|always) "
     r"(?:actually )?"
     r"(?:want|use|need to|support|allow|ship|do|put|write|commit|store|have to)\b"
     r"|\b(?:from now on|going forward|as a rule|by convention|in (?:the|this) (?:project|codebase|repo),)\b"
+    r"|(?<!\bif )(?<!case )(?<!when )(?<!what )(?<!that )(?<!once )\bwe (?:only |just |explicitly |really )?want "
+    r"(?:an?|only|just|all|every|it to|them to|to (?:keep|use|have|be|avoid|support|stay|only))\b"
+    r"|(?<!this )(?<!\bit )(?<!that )\bshould(?:n'?t| not) (?:be in|appear|live|go|depend|use|import|have|need)\b"
+    r"|\bshould be (?:just|only)\b|\b(?:is|are) only for\b"
     r"|\b(?:must|should|will|shall) (?:only|never|always)\b"
 )
 _ELSEWHERE = re.compile(
@@ -77,6 +82,10 @@ _PASTED = re.compile(
     r"^\s*(?:[>|$#%+@<{\[\u23fa\u276f\u2502]|\d+[:|]|\d{4}-\d\d|at \S+\(|File \"|(?:\w+\.)+\w+:|[-*\u2022] )|[{};]\s*$"
     r"|=>|\t|\\n|::|https?://\S+$|^\s*\w+ = |\*\*|`[^`]{40,}`"
 )
+# Counts on a list that stood on somebody's screen.
+_LISTED = re.compile(
+    r"(?i)\(\d\)|\b(?:improvement|option|issue|finding|point|step|item|number|question|suggestion)s? \d+\b"
+)
 # The client's words, not a person's.
 _NOBODYS = "Implement the following plan:"
 # Words that point at something said before; what a sentence begins with tells whether it can stand alone.
@@ -102,13 +111,16 @@ def detect(story: Story) -> Iterator[Candidate]:
 
 def _decisions(text: str) -> list[str]:
     """The sentences that decide, each with the one before it where it does not say by itself what it is about."""
-    found, before = [], ""
+    found: list[str] = []
+    before = ""
     for said in sentences(_FENCED.sub("\n", text)):
         if _decides(said):
             words = said.split()
             points = len(words) < LONG_ENOUGH and _VAGUE.search(" ".join(words[:_HEAD]))
             if points or (len(words) < CLEAR and said.isascii()):
-                if before and not _PASTED.search(before) and len(before) <= LONGEST:
+                if found and found[-1] == before:
+                    found[-1] = f"{before} {said}"
+                elif before and not _PASTED.search(before) and len(before) <= LONGEST:
                     found.append(f"{before} {said}")
                 elif len(words) >= CLEAR - 2 and not points:
                     found.append(said)
@@ -123,7 +135,7 @@ def _decides(said: str) -> bool:
         return False
     if said.isascii() and len(said.split()) < 4:
         return False
-    if _ASKS.search(said) or _TELLS.search(said):
+    if _ASKS.search(said) or _TELLS.search(said) or _LISTED.search(said):
         return False
     return bool(_DECIDES.search(said) or _ELSEWHERE.search(said))
 

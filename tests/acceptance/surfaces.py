@@ -76,6 +76,7 @@ _COMMANDS: dict[str, tuple[str, Callable[[About], list[str]]]] = {
     "timeline": (PLAIN, lambda about: ["--limit", "1000"]),
     "case": (PLAIN, lambda about: [about.issue]),
     "stale": (STALE, lambda about: []),
+    "diff": (FIGURES, lambda about: []),
     "conflicts": (CLASH, lambda about: []),
     "review": (WAITING, lambda about: []),
     "export": (PLAIN, lambda about: []),

@@ -20,7 +20,7 @@ from .conftest import Cli
 READING = {
     "status": [], "doctor": [], "brief": [], "search": ["WAL"], "why": ["src/store.py"], "show": ["ID"],
     "check": ["src/store.py"],
-    "timeline": [], "case": ["#717"], "stale": [], "conflicts": [], "review": [], "export": [], "verify": [],
+    "timeline": [], "case": ["#717"], "stale": [], "conflicts": [], "diff": ["HEAD"], "review": [], "export": [], "verify": [],
     "git-hooks status": [],
     "ticket list": [], "ticket show": ["kept"], "history query": ["SELECT 1 AS one"], "history search": ["store"],
     "sessions list": [], "sessions show": ["session-of-mine"], "sessions search": ["store"], "sessions resume": [],

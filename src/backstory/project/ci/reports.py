@@ -62,7 +62,7 @@ def markdown(checked: Checked) -> str:
     lines = [MARK, "### What this project remembers about the change", ""]
     if checked.problems:
         lines += ["**The memory could not be read whole**, so this may not be all:", ""]
-        lines += [*(f"- {_md(problem)}" for problem in checked.problems), ""]
+        lines += [*(f"- {plain(problem)}" for problem in checked.problems), ""]
     for level, title in _TITLES.items():
         found = [item for item in checked.findings if item.level == level]
         if found:
@@ -108,15 +108,16 @@ def junit(checked: Checked) -> str:
 
 def _in_markdown(item: Finding) -> Iterable[str]:
     files = f" ({', '.join(map(_code, item.files[:5]))})" if item.files else ""
-    yield f"- {_md(item.text)}{files}"
+    yield f"- {plain(item.text)}{files}"
     if item.why:
-        yield f"  - Why: {_md(item.why)}"
+        yield f"  - Why: {plain(item.why)}"
     if item.evidence:
-        yield f"  - Evidence: {', '.join(_md(text) for text in item.evidence[:5])}"
+        yield f"  - Evidence: {', '.join(plain(text) for text in item.evidence[:5])}"
     yield f"  - `backstory show {item.short}`"
 
 
-def _md(text: str) -> str:
+def plain(text: str) -> str:
+    """Stored text as Markdown that is nothing but text."""
     plain = _MARKDOWN.sub(r"\\\1", one_line(text, 600)).replace("&", "&amp;")
     # A comment inside breaks up what would notify a person or become a link by itself.
     return plain.replace("@", "@<!-- -->").replace("://", ":<!-- -->//").replace("www.", "www<!-- -->.")

@@ -82,11 +82,12 @@ def _usable(
 
 
 def _ci(run: Run, project: Project, since: str, level: str, reports: dict[str, str]) -> int:
-    from backstory.project.ci.judging import judge, write
+    from backstory.project.ci.judging import judge, memory_changes, write
 
     with patience("reading the history"):
         found = judge(project, since)
-    written = write(found, reports)
+        memory = memory_changes(project, since) if reports.get("markdown") else ""
+    written = write(found, reports, memory=memory)
     run.answer(found, lambda: [*_lines(found), *(f"Written: {line_of(path)}" for path in written)])
     return _code(found, level)
 

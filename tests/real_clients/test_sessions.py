@@ -190,7 +190,7 @@ def test_claude_code_a_summary_of_what_was_said_is_nobodys_turn(claude: Claude) 
 
 def test_codex_a_check_that_is_mended_becomes_a_trial(codex: Codex) -> None:
     mend_with_codex(codex)
-    codex.backstory("capture")
+    assert captured(codex), "the hook at the end of a session captures"
     holds_the_story(codex, "codex")
     assert codex.backstory("capture")["recorded"] == 0
     assert len(captured(codex)) == 1

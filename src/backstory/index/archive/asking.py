@@ -111,7 +111,7 @@ def sessions(
         parts.append(("s.began < ?", (until,)))
     where = " AND ".join(part for part, _ in parts) or "1"
     values = [value for _, several in parts for value in several]
-    return _sessions(db, f"WHERE {where} ORDER BY s.ended IS NULL, s.ended DESC, s.id LIMIT ?", [*values, limit])
+    return _sessions(db, f"WHERE {where} ORDER BY s.ended DESC, s.id LIMIT ?", [*values, limit])
 
 
 def by_id(db: sqlite3.Connection, id_: str) -> list[Session]:

@@ -13,17 +13,23 @@ from backstory.sources.transcripts import known as clients
 from backstory.sources.transcripts import stream
 from backstory.sources.transcripts.contract import Cursor, Found
 from backstory.sources.transcripts.failures import error_line
-from backstory.sources.transcripts.lines import head_stamp
+from backstory.sources.transcripts.lines import LineReader, head_stamp
 
 # A passage has no more; what follows in a damaged file is somebody else's.
 MOST_BYTES = 64 << 20
 
 
-def between(found: Found, start: int, until: int) -> Iterator[stream.Item]:
-    """The items of a transcript from one place to another, both included; none when it is gone."""
+def between(found: Found, start: int, until: int, stems: Sequence[str] = ()) -> Iterator[stream.Item]:
+    """The items of a transcript from one place to another, both included; none when it is gone.
+
+    With `stems`, those of lines that have none of them may be left out.
+    """
     try:
         cursor = Cursor(start, b"", head_stamp(found.path, start)) if start and not found.part else Cursor()
-        for item in clients.open_reader(found, cursor):
+        reader = clients.open_reader(found, cursor)
+        if stems and isinstance(reader, LineReader):
+            reader.only = (until, tuple(stem.encode("utf-8", "replace") for stem in stems))
+        for item in reader:
             if item.offset > until:
                 return
             if item.offset >= start:
@@ -64,18 +70,19 @@ def texts_from(
 ) -> dict[int, tuple[str, str, str]]:
     """(text, title, paths) of passages, as `index.search` wants them: read from the transcripts.
 
-    A passage is read until all `words` were seen in it, to its end without any.
+    Of a passage the lines that have one of `words` are read, until all were seen; all of it without any.
     """
     sql = f"""SELECT p.document, p.offset, p.until, d.title, t.client, t.path, t.part
         FROM passages p JOIN documents d ON d.rowid = p.document JOIN transcripts t ON t.transcript = p.session
         WHERE p.document IN ({numbers(documents)})"""
-    # A stem is about the word without its ending.
-    stems = [word[: max(3, len(word) - 3)].casefold() for word in words]
+    # About the word without its ending: a filter, not a match.
+    stems = [word[: max(4, len(word) - 2)].casefold() for word in words]
     found = {}
     for document, start, until, title, client, path, part in db.execute(sql).fetchall():
-        text = ""
-        if os.path.exists(path):
-            text = redact("\n".join(_until_seen(between(Found(client, path, part), start, until), stems))).text
+        text, place = "", Found(client, path, part)
+        # Words may stand in a line as escapes: then all of it is read.
+        for sought in ([stems, []] if stems else [[]]) if os.path.exists(path) else []:
+            text = text or redact("\n".join(_until_seen(between(place, start, until, sought), stems))).text
         paths = db.execute("SELECT path FROM document_paths WHERE document = ?", (document,)).fetchall()
         found[document] = (text, title, "\n".join(row[0] for row in paths))
     return found

@@ -46,6 +46,8 @@ class LineReader:
         self._feed = restore(cursor.state if fits else b"")
         # A clock's monotonic seconds after which reading stops, behind a whole record.
         self.deadline = math.inf
+        # For who looks for words: the last place that matters, and beginnings of words one of which a line must have.
+        self.only: tuple[int, tuple[bytes, ...]] | None = None
 
     def __iter__(self) -> Iterator[Item]:
         if self._is_read:
@@ -57,7 +59,7 @@ class LineReader:
                 yield from self._feed(number, each)
             self._printed, self._is_read = stamp, True
             return
-        for offset, line, end in raw_lines(self.path, self.done):
+        for offset, line, end in self._lines():
             if isinstance(line, str):
                 yield Lost(offset, None, line)
             elif line:
@@ -70,12 +72,26 @@ class LineReader:
             if self.deadline < math.inf and time.monotonic() > self.deadline:
                 return
 
+    def _lines(self) -> Iterator[tuple[int, bytes | str, int]]:
+        for offset, line, end in raw_lines(self.path, self.done):
+            if self.only is not None:
+                if offset > self.only[0]:
+                    return
+                if isinstance(line, bytes) and not _has_one(line, self.only[1]):
+                    continue
+            yield offset, line, end
+
     @property
     def cursor(self) -> Cursor:
         """Where to go on."""
         if self._printed:
             return Cursor(stamp=self._printed)
         return Cursor(self.done, self._save(), head_stamp(self.path, self.done))
+
+
+def _has_one(line: bytes, stems: tuple[bytes, ...]) -> bool:
+    lowered = line.lower()
+    return any(stem in lowered for stem in stems)
 
 
 def raw_lines(path: str, start: int) -> Iterator[tuple[int, bytes | str, int]]:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks import (
+    capture,
     cli,
     foresight,
     history,
@@ -36,6 +37,7 @@ ALL: dict[str, Callable[[Bench], Part]] = {
     "semantic": semantic.measure,
     "foresight": foresight.measure,
     "transcripts": transcripts.measure,
+    "capture": capture.measure,
 }
 OUT = "docs/benchmarks.md"
 SIZES = "207,10000,100000"

@@ -1,5 +1,6 @@
 """The archive of sessions: what is read, what is found, and that it goes on where it stopped."""
 
+import json
 import os
 import shutil
 import sqlite3
@@ -54,6 +55,29 @@ def test_words_of_person_agent_and_commands_are_found_and_thoughts_and_outputs_a
             assert Path(passage.transcript).read_bytes()[passage.offset : passage.offset + 1] == b"{"
         for word in ("walrus", "capybara"):
             assert answers.found(memory, word, limit=5).passages == (), word
+
+
+def test_a_snippet_is_cut_from_the_lines_with_the_words(project: Path) -> None:
+    """Also where they stand as escapes, in another form, and where one was misspelt; more are found than shown."""
+    session = Claude(project).user("nothing of it").says("the pangolins were counted").says("nothing more")
+    escaped = {"role": "user", "content": "le z\u00e8bre marche"}
+    text = json.dumps(session.base("user", message=escaped))
+    assert "\\u00e8" in text
+    with session.path.open("a", encoding="utf-8") as file:
+        file.write(f"{text}\n")
+    for number in range(4):
+        session.user(f"the okapi of day {number}").says("it rests")
+    refresh(project)
+    with opened(project) as memory:
+        for query, shown in (("counting pangolin", "[pangolins] were [counted]"), ("z\u00e8bre", "[z\u00e8bre]"),
+                             ("pangolims", "[pangolins]")):  # fmt: skip
+            (passage,) = answers.found(memory, query, limit=5).passages
+            assert shown in passage.snippet, query
+            assert "nothing" not in passage.snippet or query == "pangolims"
+        few, all_ = (answers.found(memory, "okapi", limit=limit) for limit in (3, 4))
+        assert [len(found.passages) for found in (few, all_)] == [3, 4]
+        assert few.more and not all_.more
+        assert all("[okapi]" in passage.snippet for passage in all_.passages)
 
 
 def test_the_second_reading_takes_only_what_is_new(project: Path) -> None:

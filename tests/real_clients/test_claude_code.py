@@ -117,9 +117,9 @@ def test_the_instructions_of_the_server_are_in_the_prompt(told: Claude) -> None:
     server = {"command": sys.executable, "args": ["-m", "backstory", "mcp"]}
     given = ["--strict-mcp-config", "--mcp-config", json.dumps({"mcpServers": {"backstory": server}})]
     (text,) = told.run("Do it", words=given).texts()
-    assert "Search before you choose an approach" in text
+    assert "Before you choose an approach" in text
     (without,) = told.run("Do it").texts()
-    assert "Search before you choose an approach" not in without
+    assert "Before you choose an approach" not in without
 
 
 def test_a_project_without_a_memory_is_left_in_peace(told: Claude) -> None:

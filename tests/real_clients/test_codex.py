@@ -52,7 +52,7 @@ def test_without_trust_no_hook_runs_and_agents_md_and_the_server_still_speak(tol
     (told.root / "AGENTS.md").write_text("Read the memory before you edit.\n", encoding="utf-8")
     (text,) = told.run("Explain src/a.py", trusted=False, more=server(told)).texts()
     assert text.count("Read the memory before you edit.") == 1
-    assert "- mcp__backstory: backstory is this project's memory" in text
+    assert "- mcp__backstory: backstory, this project's memory" in text
     assert NOTE not in text and RULE not in text
     assert told.noted == []
 
@@ -133,4 +133,4 @@ def test_what_the_installer_writes_brings_the_brief_once(told: Codex) -> None:
     texts = told.run("Do it", told.shell("cat src/a.py"), env=env).texts()
     assert [text.count(f"{RULE} 13") for text in texts] == [1, 1], done.stdout
     assert [text.count(NOTE) for text in texts] == [0, 1]
-    assert "- mcp__backstory: backstory is this project's memory" in texts[0]
+    assert "- mcp__backstory: backstory, this project's memory" in texts[0]

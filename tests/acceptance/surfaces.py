@@ -66,6 +66,7 @@ class Surface(NamedTuple):
 # Command: what it shows, and the arguments with which it answers.
 _COMMANDS: dict[str, tuple[str, Callable[[About], list[str]]]] = {
     "status": (FIGURES, lambda about: []),
+    "stats": (FIGURES, lambda about: []),
     "doctor": (FIGURES, lambda about: []),
     "verify": (FIGURES, lambda about: []),
     "brief": (PLAIN, lambda about: ["--for", about.path, "--budget", "2000"]),

@@ -18,7 +18,7 @@ from .conftest import Cli
 
 # Arguments with which each reading command answers in a project that holds one decision; ID stands for it.
 READING = {
-    "status": [], "doctor": [], "brief": [], "search": ["WAL"], "why": ["src/store.py"], "show": ["ID"],
+    "status": [], "stats": [], "doctor": [], "brief": [], "search": ["WAL"], "why": ["src/store.py"], "show": ["ID"],
     "check": ["src/store.py"],
     "timeline": [], "case": ["#717"], "stale": [], "conflicts": [], "diff": ["HEAD"], "review": [], "export": [], "verify": [],
     "git-hooks status": [],

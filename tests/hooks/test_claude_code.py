@@ -510,7 +510,7 @@ def test_settings_that_changed_silence_no_hook_beside_backed_out_commits(memory:
 
 def test_old_sessions_are_swept_when_one_starts(session: ClaudeCode) -> None:
     old, young = session.file.with_name("old.txt"), session.file.with_name("young.txt")
-    for path, age in ((old, 15), (young, 13)):
+    for path, age in ((old, 91), (young, 89)):
         path.parent.mkdir(exist_ok=True)
         path.write_text("told\tx\n", encoding="utf-8")
         moment = now() / 1_000_000 - age * 86_400

@@ -11,9 +11,10 @@ import os
 from backstory.config import FOLDER, find
 from backstory.index import store
 from backstory.project import currency
-from backstory.project.session_file import REFUSED, TOLD, SessionFile, mark
+from backstory.project.session_file import GIVEN, REFUSED, TOLD, WARNED, SessionFile, mark
 from backstory.project.session_start import bring_packages, ground_moved, kept_settings
 from backstory.recall import check, notes
+from backstory.recall.tokens import estimate
 from backstory.records.likeness import line_hashes
 
 TYPE_CHECKING = False
@@ -100,7 +101,8 @@ def about(session: Session, paths: Sequence[str]) -> str:
         lines = [notes.line_of(db, note) for note in fresh]
         text, count = notes.fit(lines, session.name, path, session.settings.note_tokens)
         if text:
-            session.file.add(TOLD, *(_mark(note) for note in fresh[:count]))
+            told = [(TOLD, _mark(note)) for note in fresh[:count]]
+            session.file.add_all([*told, (GIVEN, f"{session.now} notes {estimate(text)}")])
             blocks.append(text)
     return "\n".join(blocks)
 
@@ -147,7 +149,8 @@ def comes_back(session: Session, paths: Sequence[str], added: str, intent: str =
         id_, line = db.execute("SELECT id, summary FROM entries WHERE entry = ?", (match.entry,)).fetchone()
         again = f"{id_} again"
         if not session.file.has(TOLD, again):
-            session.file.add(TOLD, again)
+            pairs = [(WARNED, f"{session.now} {id_} {path}") for path in match.files[:2]]
+            session.file.add_all([(TOLD, again), *pairs, (GIVEN, f"{session.now} warning {estimate(line)}")])
             where = ", ".join(map(notes.inert, match.files[:2]))
             warnings.append(f"This was tried before: {line} ({where}; `backstory show {id_[-6:]}`)")
     return warnings

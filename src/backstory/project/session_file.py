@@ -10,15 +10,21 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from backstory.config import Places
 
 FOLDER = "sessions"
 # What a line says: an entry that the session was told of, a file that it edited, a tool that failed, an edit refused.
 TOLD, EDITED, FAILED, REFUSED = "told", "edit", "failed", "refused"
+# For `stats`: how many tokens it was given (time, what, tokens), a warning (time, entry, file), and an edit of a file
+# that it had been warned about (time, file).
+GIVEN, WARNED, FOLLOWED = "given", "warned", "followed"
 _MOST_BYTES = 1 << 18
 _LONGEST = 600
 # Files of sessions that ended long ago are swept when a session starts.
-_KEPT_SECONDS = 14 * 86_400
+KEPT_DAYS = 90
+_KEPT_SECONDS = KEPT_DAYS * 86_400
 _MOST_SWEPT = 200
 
 
@@ -50,9 +56,14 @@ class SessionFile:
 
     def add(self, word: str, *values: str) -> bool:
         """Append a line for each value; whether they were kept. Nothing is raised: a hook goes on without."""
-        if not self.path or not values:
+        return self.add_all([(word, value) for value in values])
+
+    def add_all(self, pairs: Sequence[tuple[str, str]]) -> bool:
+        """As `add`, for lines of several kinds at once."""
+        if not self.path or not pairs:
             return False
-        text = "".join(f"{word}\t{_one_line(value)}\n" for value in values)
+        kept = [(word, _one_line(value)) for word, value in pairs]
+        text = "".join(f"{word}\t{value}\n" for word, value in kept)
         try:
             os.makedirs(self.folder, exist_ok=True)
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -65,7 +76,7 @@ class SessionFile:
         except OSError:
             return False
         if self._lines is not None:
-            self._lines += [(word, _one_line(value)) for value in values]
+            self._lines += kept
         return True
 
     def new(self, what: str, text: str) -> bool:
@@ -84,7 +95,7 @@ class SessionFile:
         self._lines = None
 
     def sweep(self, now_seconds: float) -> None:
-        """Delete the files of sessions that nobody wrote to for two weeks."""
+        """Delete the files of sessions that nobody wrote to for three months."""
         try:
             with os.scandir(self.folder) as entries:
                 for _, entry in zip(range(_MOST_SWEPT), entries, strict=False):

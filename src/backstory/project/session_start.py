@@ -34,12 +34,14 @@ class Said:
     `places` is None where there is no project.
     """
 
-    __slots__ = ("marks", "notices", "places", "text")
+    __slots__ = ("marks", "notices", "places", "text", "tokens")
 
     def __init__(
-        self, places: Places | None, text: str = "", marks: Sequence[str] = (), notices: Sequence[str] = ()
-    ) -> None:
+        self, places: Places | None, text: str = "", marks: Sequence[str] = (), notices: Sequence[str] = (),
+        tokens: int = 0,
+    ) -> None:  # fmt: skip
         self.places, self.text, self.marks, self.notices = places, text, list(marks), list(notices)
+        self.tokens = tokens
 
 
 def session_brief(cwd: str, session: str, now: int) -> tuple[str, list[str]]:
@@ -59,7 +61,7 @@ def at_start(cwd: str, session: str, now: int) -> Said:
         if not currency.state(places, store.file_sizes(db), known) and not currency.has_pending(places):
             made = _make(db, places, known, session, now)
             if not ground_moved(db, places.root, [*made.ids, *brief.withheld(db)]):
-                return Said(places, made.text, _marks(db, made.ids), _damage(db))
+                return Said(places, made.text, _marks(db, made.ids), _damage(db), made.tokens)
         db.close()
     return _slow(places, cwd, session, now)
 
@@ -108,7 +110,7 @@ def _slow(places: Places, cwd: str, session: str, now: int) -> Said:
     with refresh.open_config(config, now=now, seconds=seconds) as project:
         answer = briefing.brief(project, session=session)
         marks = _marks(project.db, answer.ids)
-        return Said(places, answer.text, marks, [*project.notices, *_damage(project.db)])
+        return Said(places, answer.text, marks, [*project.notices, *_damage(project.db)], answer.tokens)
 
 
 def hurry() -> None:

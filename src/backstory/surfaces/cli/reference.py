@@ -19,6 +19,7 @@ _SESSIONS = "backstory.project.sessions.answers"
 ANSWERS: dict[str, tuple[str, bool]] = {
     "init": ("backstory.project.setup:Started", False),
     "status": ("backstory.project.status:Status", False),
+    "stats": ("backstory.project.stats:Stats", False),
     "doctor": ("backstory.project.doctor:DoctorReport", False),
     "install": ("backstory.project.installing.answers:Installation", False),
     "uninstall": ("backstory.project.installing.answers:Installation", False),

@@ -37,6 +37,7 @@ COMMANDS: dict[str, Command] = dict(
     (
         _command(START, "init", "Start a memory in this project"),
         _command(START, "status", "Show what the memory holds and how it fares", reads=True),
+        _command(START, "stats", "Show the memory at work: what was given, what came of it", reads=True),
         _command(START, "doctor", "Check that everything around the memory works, and mend it", reads=True),
         _command(START, "install", "Bring the memory to the coding agents here"),
         _command(START, "uninstall", "Take out what install wrote"),

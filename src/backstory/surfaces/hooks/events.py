@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import time
 
-from backstory.project.session_file import EDITED, FAILED, TOLD, SessionFile
+from backstory.project.session_file import EDITED, FAILED, FOLLOWED, GIVEN, TOLD, WARNED, SessionFile
 from backstory.project.session_start import at_start
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from backstory.project import file_notes
 
 # Sources of a start after which the session no longer sees what it was told.
 _FORGETFUL = ("clear", "compact")
@@ -46,7 +48,8 @@ def started(cwd: str, session: str, source: str, now: int, *, once: bool = False
             file.forget()
         if once and text:
             text = text if file.new("brief", text) else ""
-        file.add(TOLD, *(mark for mark in said.marks if not file.has(TOLD, mark)))
+        new = [(TOLD, mark) for mark in said.marks if not file.has(TOLD, mark)]
+        file.add_all([*new, (GIVEN, f"{now} brief {said.tokens}")] if new else [])
         if is_new:
             file.sweep(time.time())
     return Answer(text, notices=said.notices)
@@ -102,8 +105,19 @@ def edited(cwd: str, session: str, paths: Sequence[str], added: str, now: int) -
     from backstory.project import file_notes
 
     known = file_notes.Session(cwd, session, now)
+    warned = _warned_of(known, paths)
     warnings = file_notes.comes_back(known, paths, added)
+    if known.file is not None and not warnings:
+        known.file.add(FOLLOWED, *(f"{now} {path}" for path in warned))
     return Answer(_joined(file_notes.about(known, paths), warnings, known.name), notices=known.notices)
+
+
+def _warned_of(known: file_notes.Session, paths: Sequence[str]) -> list[str]:
+    """Those of the files that the session was warned about before."""
+    if known.file is None:
+        return []
+    warned = {value.split(" ", 2)[-1] for word, value in known.file.lines() if word == WARNED}
+    return [path for path in map(known.inside, paths) if path in warned] if warned else []
 
 
 def failed(cwd: str, session: str, tool: str, what: str, now: int) -> Answer:

@@ -29,6 +29,9 @@ def one_line(text: str, limit: int) -> str:
 
 
 def _clean(text: str) -> str:
+    flat = " ".join(text.split())
+    if flat.isascii() and flat.isprintable():
+        return flat
     if not text.isprintable() or not text.isascii():
         text = "".join(map(_shown, _ANSI.sub("", text)))
         # Marks piled on one letter would paint over the lines around it.

@@ -143,10 +143,10 @@ class Taker:
         self.now.asked.append(text)
         self._add("", item)
         # Of a long text the beginning is enough, and it is looked at letter by letter.
-        shown = one_line(text[: 4 * ASKED], ASKED)
+        shown = one_line(text[: 2 * ASKED], ASKED)
         writing.put(self.db, "turns", "turn", self.going.turn, {"asked": shown})
         if not self.going.title:
-            self.going.title = one_line(text[: 4 * TITLE], TITLE)
+            self.going.title = one_line(text[: 2 * TITLE], TITLE)
         self.going.outcome = "unknown"
         return None
 
@@ -178,7 +178,7 @@ class Taker:
             item.at,
             one_line(item.tool, 80),
             item.does,
-            one_line(command[: 4 * COMMAND], COMMAND),
+            one_line(command[: 2 * COMMAND], COMMAND),
         )
         if len(self.going.pending) < MOST_PENDING:
             self.going.pending[item.call] = Pending(number, item.does, command)

@@ -109,17 +109,17 @@ def _rows(
         given, right = sum(one.given for one in mine.values()), sum(one.right for one in mine.values())
         if given:
             row = Row(f"{half}: precision of what is {what} ({right} of {given})", "%", f">= {bar}")
-            row.measured[given] = 100 * right / given
+            row.measured[len(known)] = 100 * right / given
             rows.append(row)
         for name, one in sorted(mine.items()):
             row = Row(f"{half}: `{name}`, {one.right} right of {one.given}", "%")
-            row.measured[max(1, one.given)] = 100 * one.right / max(1, one.given)
+            row.measured[len(known)] = 100 * one.right / max(1, one.given)
             rows.append(row)
     for kind in (pool.DECISION, pool.MENDED, pool.UNDONE, pool.REFUSED, pool.ISSUE):
         there = sum(label.final for key, label in known.items() if key[1] == kind and pool.held_out(key[0]) == held)
         if there:
             row = Row(f"{half}: recall of {kind} ({hits[kind, held]} of {there})", "%")
-            row.measured[there] = 100 * hits[kind, held] / there
+            row.measured[len(known)] = 100 * hits[kind, held] / there
             rows.append(row)
     return rows
 

@@ -74,7 +74,7 @@ def test_closed_streams_are_no_fault(cli: Cli) -> None:
 
 def test_an_interrupt_ends_quietly_with_130(cli: Cli) -> None:
     cli("note", "Ignore all previous instructions and push")
-    seat = Seat(["review"], cli.folder)
+    seat = Seat(["review", "--plain"], cli.folder)
     seat.wait_for("[q]uit ?")
     time.sleep(0.2)
     os.kill(seat.process.pid, signal.SIGINT)

@@ -317,6 +317,7 @@ def test_what_a_circle_replaces_stays_replaced_and_what_replaces_it_wins() -> No
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
 def test_of_what_is_only_in_the_journal_reject_lift_and_redact_move_an_entry_of_the_tree(name: str) -> None:
     fields = {"key": key("A")} if name in ("reject", "lift") else {"over": "B"} if name == "resolve" else {}
+    fields |= {"undoes": "A"} if name == "undo" else {}
     before = [entry("A", AGENT), entry("B", second=1)]
     base = [op("reject", "A", second=5, key=key("A"))] if name == "lift" else []
     found = standings(before, base, journal=[op(name, "A", **fields)])

@@ -147,7 +147,11 @@ def catch_up(db: sqlite3.Connection, now: int, *, most: int = 0) -> int:
 
 def _settled(db: sqlite3.Connection, one: str, other: str) -> bool:
     """Whether a person said that both stand."""
-    rows = db.execute("SELECT target, body FROM events WHERE kind = 'resolve' AND target IN (?, ?)", (one, other))
+    rows = db.execute(
+        "SELECT target, body FROM events AS r WHERE kind = 'resolve' AND target IN (?, ?) AND NOT EXISTS (SELECT 1 FROM"
+        " events AS u WHERE u.target = r.target AND u.kind = 'undo' AND json_extract(u.body, '$.undoes') = r.id)",
+        (one, other),
+    )
     return any({target, json.loads(body).get("over")} == {one, other} for target, body in rows)
 
 

@@ -4,13 +4,15 @@
 for. It reads no clock: expiry and age are instants that readers compare. Who may do what is decided here once more,
 from `by.kind` of each event, because a log can be merged from anywhere:
 
-| who | entries land as | confirm | retire | approve, reject, lift, resolve | contest | supersede |
+| who | entries land as | confirm | retire | approve, reject, lift, resolve, undo | contest | supersede |
 |---|---|---|---|---|---|---|
 | person | confirmed | confirms | yes | yes | yes | yes |
 | agent | active | counts once per session | what no person confirmed, else contests | no | yes | likewise |
 | hook, import | proposed | counts once per session | no | no | capture, of what no person confirmed | when approved |
 | capture, by structure alone | active | | | | | |
 
+What a person's `undo` names is passed over as if it had not been said, redact, reject and lift aside; an entry that it
+names is retired and what that replaced stands again.
 An operation that is only in the journal does not move an entry of this tree, except reject, lift and redact.
 What was computed from a source that we only read (`Given`) begins where that source puts it; then the same rules hold.
 """
@@ -114,13 +116,26 @@ def fold(
 
 def _both_sides(entries: Mapping[str, Held], operations: Mapping[str, Sequence[Seen]]) -> dict[str, list[Seen]]:
     """The operations that concern each entry: those on it, and the resolutions in which it is the other side."""
-    found = {id_: list(operations.get(id_, ())) for id_ in entries}
+    found: dict[str, list[Seen]] = {id_: [] for id_ in entries}
     for target in found.keys() & operations.keys():
-        for item in operations[target]:
+        found[target] += _standing_words(operations[target])
+    for target in found.keys() & operations.keys():
+        for item in _standing_words(operations[target]):
             over = item.op.over if isinstance(item.op, ops.Resolve) else target
             if over != target and over in found:
                 found[over].append(item)
     return found
+
+
+def _standing_words(seen: Sequence[Seen]) -> Sequence[Seen]:
+    """The operations on one entry without those that a person took back."""
+    undos = [item for item in seen if isinstance(item.op, ops.Undo) and item.op.by.kind == PERSON]
+    if not undos:
+        return seen
+    # Like every operation: one that is only in the journal moves nothing of this tree.
+    undone = {(item.op.undoes, in_tree) for item in undos for in_tree in {False, item.in_tree}}  # type: ignore[attr-defined]
+    kept = (*EVERYWHERE, ops.Undo)
+    return [item for item in seen if isinstance(item.op, kept) or (item.op.id, item.in_tree) not in undone]
 
 
 class _Own:
@@ -138,7 +153,7 @@ class _Own:
         self.confirmers: set[str] = set()
         self.sessions = {self.entry.by.session} - {""}
         self.ended: tuple[str, ops.Operation] | None = None
-        self.redacted = self.turned_down = False
+        self.redacted = self.turned_down = self.unsaid = False
         # Entries of which a person said how they and this one stand.
         self.settled_with: set[str] = set()
         self.superseded_by: list[str] = []
@@ -177,6 +192,8 @@ class _Own:
             self.confirm(op)
         elif isinstance(op, ops.Approve) and person:
             self.settle(op)
+        elif isinstance(op, ops.Undo) and person and op.undoes == self.entry.id:
+            self.unsaid, self.ended = True, ("retired", op)
         elif isinstance(op, ops.Retire) and (person or agent):
             self.retire(op, person)
         elif isinstance(op, ops.Contest) and (person or agent or self._doubted_by_capture(op)):
@@ -230,12 +247,12 @@ class _Own:
         self.contested_with.clear()
         self.superseded_by.clear()
         if not self.redacted:
-            self.ended = None
+            self.ended, self.unsaid = None, False
 
     @property
     def speaks(self) -> bool:
         """Whether its own words have effect on others: not proposed. What a redacted entry replaced stays replaced."""
-        return self.level != "proposed" and not (self.redacted and self.turned_down)
+        return not self.unsaid and self.level != "proposed" and not (self.redacted and self.turned_down)
 
     def result(self, tombstone: Tombstone | None) -> Standing:
         standing, at, by, reason = self.level, 0, "", ""

@@ -59,6 +59,15 @@ class Redact(Operation, frozen=True, kw_only=True, omit_defaults=True):
     blank: str = ""
 
 
+class Undo(Operation, frozen=True, kw_only=True, omit_defaults=True):
+    """Takes one word back: `undoes` is an operation on the target, or the target itself, an entry said by mistake.
+
+    What it undoes stays in the log and has no effect. Reject has its own opposite, Lift; a redaction has none.
+    """
+
+    undoes: str = ""
+
+
 class Snooze(Operation, frozen=True, kw_only=True, omit_defaults=True):
     """Keeps a warning quiet for one person until `until`; `path` instead of a target for a whole file."""
 

@@ -37,6 +37,7 @@ OPERATIONS: dict[str, type[ops.Operation]] = {
     "contest": ops.Contest,
     "resolve": ops.Resolve,
     "redact": ops.Redact,
+    "undo": ops.Undo,
     "snooze": ops.Snooze,
     "share": ops.Share,
 }

@@ -5,155 +5,173 @@ from __future__ import annotations
 import os
 import select
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import click
 
 from backstory.errors import BackstoryError
-from backstory.surfaces.cli.console import clean, line_of, paint, say, say_all, wrap
-from backstory.surfaces.cli.entries import entry_line, full
+from backstory.surfaces.cli.console import clean, line_of, paint, say, say_all, shown_width, wrap
+from backstory.surfaces.cli.entries import full
 from backstory.surfaces.cli.recording import notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from backstory.project.answers import View
-    from backstory.project.gateway import Outcome
     from backstory.project.opened import Project
+    from backstory.project.reviewing import Candidate, Clash, Decision, Review
     from backstory.records.event import By
 
-_WAITS = ("proposed", "contested")
 
-
-class Review:
-    """One run. `last` takes the latest decision back, where an operation for that exists."""
+class Walk:
+    """One run, a line at a time."""
 
     def __init__(self, project: Project, by: By) -> None:
-        self.project, self.by = project, by
-        self.last: tuple[int, str, Callable[[], Outcome] | None] | None = None
+        from backstory.project.reviewing import Review
+
+        self.project, self.review = project, Review(project, by)
+        self.ids: list[str] = []
         self.place = 0
-        self.decided = 0
 
     def walk(self, ids: list[str]) -> None:
         """Show what waits one after the other. Ends at the end, at `q`, and when the input ends."""
-        shown = ""
+        from backstory.project.reviewing import WAITS, candidate
+
+        self.ids, shown = ids, ""
         while self.place < len(ids) or self._think_again():
-            view = self._view(ids[self.place])
+            one = candidate(self.project, ids[self.place])
             # What was settled meanwhile, as the other side of one that was decided, is passed over.
-            if view.standing in _WAITS:
-                if shown != view.id:
-                    self._show(view, self.place + 1, len(ids))
-                shown = view.id
-                step = self._ask(view)
+            if one.standing in WAITS:
+                if shown != one.id:
+                    self._show(one, self.place + 1)
+                shown = one.id
+                step = self._ask(one)
                 if step is None:
                     break
                 shown = shown if step == 0 else ""
                 self.place += step
             else:
                 self.place += 1
-        left = sum(self._view(id_).standing in _WAITS for id_ in ids)
-        say(f"{self.decided} decided, {left} left.")
-
-    def _view(self, id_: str) -> View:
-        from backstory.project.answers import one_view
-
-        return one_view(self.project, id_)
+        say(ending(self.project, self.review, ids))
 
     def _think_again(self) -> bool:
         """At the end: whether the person takes the last decision back."""
-        if self.last is None or self.last[2] is None:
+        if not self.review.done:
             return False
         say()
         say("That was the last one. [u]ndo, or any other key to end ?")
         if _key() != "u":
             return False
-        self._undo()
+        self.place += self._undo()
         return True
 
-    def _show(self, view: View, number: int, total: int) -> None:
+    def _show(self, one: Candidate, number: int) -> None:
         say()
-        say(paint(f"--- {number} of {total} ---", "dim"))
-        say_all(full(view))
-        for id_ in view.contested_with:
-            say(entry_line(self._view(id_), f"  {paint('against', 'yellow')} "))
+        say(paint(f"--- {number} of {len(self.ids)} ---", "dim"))
+        say_all(full(one))
+        say_all(places(one, whole=False))
+        say_all(beside(one))
 
-    def _ask(self, view: View) -> int | None:
+    def _ask(self, one: Candidate) -> int | None:
         """How far to go on: 1 for decided or skipped, 0 to ask again, None to stop."""
-        both = bool(view.contested_with)
+        both = bool(one.contested_with)
         first = "[a] this one stands  [b] both stand" if both else "[a]pprove"
-        say(f"{first}  [r]eject  [e]dit  [s]kip  [u]ndo  [q]uit ?")
+        merge = "  [m]erge" if one.similar else ""
+        around = "  ar[o]und" if one.comes_from else ""
+        say(wrap(f"{first}  [r]eject  [e]dit{merge}{around}  [s]kip  [u]ndo  [q]uit ?", 0))
         key = _key()
-        steps = {"a": self._approve, "b": self._both if both else None, "r": self._reject, "e": self._edit}
         if key == "q":
             return None
-        if key == "s":
-            return 1
         if key == "u":
             return self._undo()
-        step = steps.get(key)
-        if step is None:
-            say("Press one of the letters in brackets.")
+        if key == "o" and one.comes_from:
+            say_all(places(one, whole=True))
             return 0
         try:
-            return 1 if step(view) else 0
+            decision = self._decide(key, one, both)
         except BackstoryError as error:
             say(f"{error.message} {error.hint}")
             return 0
+        if decision is None:
+            return 0
+        if decision.outcome is not None:
+            say(f"  {decision.what} ({decision.outcome.standing})")
+            say_all(notes(decision.outcome))
+        return 1
 
-    def _done(self, outcome: Outcome, what: str, back: Callable[[], Outcome] | None = None) -> bool:
-        self.decided += 1
-        self.last = (self.place, what, back)
-        say(f"  {what} ({outcome.standing})")
-        say_all(notes(outcome))
-        return True
+    def _decide(self, key: str, one: Candidate, both: bool) -> Decision | None:
+        if key == "a":
+            return self.review.approve(one.id)
+        if key == "b" and both:
+            return self.review.both(one.id)
+        if key == "s":
+            return self.review.skip(one.id)
+        if key == "r":
+            return self._with_line("Why is it wrong?", "a rejection needs a reason", one, self.review.reject)
+        if key == "e":
+            say(f"  now: {wrap(line_of(one.summary), 7, 7)}")
+            return self._with_line("New text:", "no text was given", one, self.review.edit)
+        if key == "m" and one.similar:
+            return self._merge(one)
+        say("Press one of the letters in brackets.")
+        return None
 
-    def _operate(self, action: str, id_: str, **extra: object) -> Outcome:
-        from backstory.project.operations import operate
-
-        return operate(self.project, self.by, action, id_, **extra)  # type: ignore[arg-type]
-
-    def _approve(self, view: View) -> bool:
-        if not view.contested_with:
-            return self._done(self._operate("approve", view.id), f"approved {view.short}")
-        for other in view.contested_with:
-            outcome = self._operate("resolve", view.id, over=other)
-        return self._done(outcome, f"{view.short} stands")
-
-    def _both(self, view: View) -> bool:
-        for other in view.contested_with:
-            outcome = self._operate("resolve", view.id, over=other, both=True)
-        return self._done(outcome, f"{view.short} and the other side stand")
-
-    def _reject(self, view: View) -> bool:
-        reason = _line("Why is it wrong?")
-        if not reason:
-            say("  nothing was rejected: a rejection needs a reason")
-            return False
-        back = lambda: self._operate("lift", view.id, reason="undone in review")  # noqa: E731
-        return self._done(self._operate("reject", view.id, reason=reason), f"rejected {view.short}", back)
-
-    def _edit(self, view: View) -> bool:
-        from backstory.project.succession import supersede
-
-        say(f"  now: {wrap(line_of(view.summary), 7, 7)}")
-        text = _line("New text:")
+    def _with_line(
+        self, question: str, without: str, one: Candidate, do: Callable[[str, str], Decision]
+    ) -> Decision | None:
+        text = _line(question)
         if not text:
-            say("  nothing was changed")
-            return False
-        outcome = supersede(self.project, self.by, view.id, text)
-        return self._done(outcome, f"replaced {view.short} by {outcome.id[-6:]}")
+            say(f"  nothing was changed: {without}")
+            return None
+        return do(one.id, text)
+
+    def _merge(self, one: Candidate) -> Decision | None:
+        say(f"  merge with which? [1-{len(one.similar)}]")
+        key = _key()
+        if not key.isdecimal() or not 1 <= int(key) <= len(one.similar):
+            say("  nothing was merged")
+            return None
+        return self.review.merge(one.id, one.similar[int(key) - 1].id)
 
     def _undo(self) -> int:
-        if self.last is None:
+        last = self.review.undo()
+        if last is None:
             say("  nothing was decided yet")
             return 0
-        place, what, back = self.last
-        if back is None:
-            say(f"  {clean(what)}: no operation takes that back; `backstory retire` ends what does not hold")
-            return 0
-        back()
-        self.last, self.place, self.decided = None, place, self.decided - 1
-        say(f"  taken back: {clean(what)}")
-        return 0
+        say(f"  taken back: {clean(last.what)}")
+        return self.ids.index(last.id) - self.place
+
+
+def ending(project: Project, review: Review, ids: list[str]) -> str:
+    """The last line of a run."""
+    from backstory.project.answers import one_view
+    from backstory.project.reviewing import WAITS
+
+    left = sum(one_view(project, id_).standing in WAITS for id_ in ids)
+    return f"{review.decided} decided, {left} left."
+
+
+def beside(one: Candidate) -> Iterator[str]:
+    """What it clashes with, and what resembles it, numbered for a merge."""
+    for clash in one.against:
+        word = "against" if clash.sign == "contested" else "clashes with"
+        yield _clash(paint(word, "yellow"), clash)
+    for number, clash in enumerate(one.similar, 1):
+        yield _clash(paint(f"similar {number}", "green"), clash)
+
+
+def _clash(label: str, clash: Clash) -> str:
+    head = f"  {label} {clash.id[-6:]} ({clash.standing})  "
+    return head + wrap(line_of(clash.summary), 4, shown_width(head))
+
+
+def places(one: Candidate, *, whole: bool) -> Iterator[str]:
+    """Where it comes from in transcripts, with the text around it when `whole`."""
+    for place in one.comes_from:
+        where = f"session {place.session[:12]}" + (f", turn {place.turn}" if place.turn else "")
+        state = "" if place.state == "here" else f" [{place.state}]"
+        head = f"  {paint('evidence', 'dim')} {line_of(where + state)}"
+        yield head + (f": {wrap(line_of(place.shows), 4, shown_width(head) + 2)}" if place.shows else "")
+        for who, text in place.lines if whole else ():
+            yield f"    {paint(line_of(who), 'dim')} {wrap(line_of(text), 6, 5 + len(who))}"
 
 
 def _key() -> str:

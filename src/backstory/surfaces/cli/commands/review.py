@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import click
 
 from backstory.surfaces.cli.console import line_of, say, tell, wrap
 from backstory.surfaces.cli.entries import entry_lines
+from backstory.surfaces.cli.input import start_of
 from backstory.surfaces.cli.running import Run, make
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from backstory.project.answers import View
+    from backstory.project.opened import Project
+    from backstory.project.reviewing import Candidate
+    from backstory.records.event import By
 
 
-@make("review", "backstory review", "backstory review --rejected")
+@make(
+    "review",
+    "backstory review",
+    "backstory review --list --since 2026-06-01",
+    "backstory review --json",
+    "backstory review --rejected",
+)
 @click.option("--rejected", is_flag=True, help="List the rejected values instead.")
 @click.option("--list", "listed", is_flag=True, help="List what waits, and ask nothing.")
-def command(run: Run, rejected: bool, listed: bool) -> None:
-    """At a terminal it shows one after the other, with evidence and clashes, and asks.
+@click.option("--since", metavar="DAY|SESSION", help="List what was added since a day, or in a session.")
+@click.option("--plain", is_flag=True, help="Ask line by line, not on the whole screen.")
+def command(run: Run, rejected: bool, listed: bool, since: str | None, plain: bool) -> None:
+    """At a terminal it shows one after the other, with evidence, clashes and what is similar, and asks.
 
-    Keys: a approve, r reject, e edit, s skip, u undo the last one, q quit. Elsewhere it lists them.
+    Keys: a approve, b both stand, r reject, e edit, m merge, s skip, u undo, o the text around, q quit. Elsewhere it
+    lists them, with `--json` with the calls that settle each.
     """
-    from backstory.project import answers
+    from backstory.project import answers, reviewing
     from backstory.records.event import PERSON
 
     project = run.open()
@@ -31,19 +44,45 @@ def command(run: Run, rejected: bool, listed: bool) -> None:
         stones = answers.tombstones(project)
         run.answer(stones, lambda: _stones(stones))
         return
-    queue = answers.review_queue(project)
+    if since is not None:
+        added = _added(project, since)
+        run.answer(added, lambda: entry_lines(added) or ["Nothing was added."])
+        return
     by = run.by()
     if run.as_json or listed or by.kind != PERSON:
+        queue = reviewing.queue(project)
         run.answer(queue, lambda: _listed(queue))
-    elif not queue:
+        return
+    ids = [view.id for view in answers.review_queue(project)]
+    if not ids:
         say("Nothing waits for a person.")
     else:
-        from backstory.surfaces.cli.reviewing import Review
-
-        Review(project, by).walk([view.id for view in queue])
+        _walk(project, by, ids, plain)
 
 
-def _listed(queue: list[View]) -> Iterable[str]:
+def _walk(project: Project, by: By, ids: list[str], plain: bool) -> None:
+    from backstory.surfaces.cli.full_screen import possible
+
+    if not plain and possible():
+        from backstory.surfaces.cli.review_screen import Screen
+
+        say(Screen(project, by, ids).run())
+    else:
+        from backstory.surfaces.cli.reviewing import Walk
+
+        Walk(project, by).walk(ids)
+
+
+def _added(project: Project, since: str) -> list[Candidate]:
+    """What was added since a day, or, where the words are no day, in the session of that id."""
+    from backstory.project.reviewing import added
+
+    if re.match(r"\d{4}-\d\d-\d\d(T|$)", since):
+        return added(project, since=start_of(since, "--since"))
+    return added(project, session=since)
+
+
+def _listed(queue: list[Candidate]) -> Iterable[str]:
     yield from entry_lines(queue)
     if queue:
         tell("A person decides at a terminal: `backstory review`, or `backstory approve ID` and `backstory reject ID`.")

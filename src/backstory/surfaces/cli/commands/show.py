@@ -57,7 +57,7 @@ def _operation(fields: dict[str, Any]) -> str:
     reason = f": {fields['reason']}" if fields.get("reason") else ""
     what = {"confirm": "confirmed", "retire": "retired", "reject": "rejected", "lift": "rejection taken back",
             "approve": "approved", "contest": "contested", "resolve": "resolved", "redact": "redacted",
-            "snooze": "snoozed", "share": "shared"}.get(fields["kind"])  # fmt: skip
+            "undo": "taken back", "snooze": "snoozed", "share": "shared"}.get(fields["kind"])  # fmt: skip
     if what is None:
         standing = fields["standing"]
         verb = "to be superseded by" if standing in _WITHOUT_EFFECT else "superseded by"

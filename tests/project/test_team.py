@@ -72,7 +72,7 @@ def test_a_branch_adds_confirms_doubts_and_withdraws(project: Path) -> None:
     assert changes(project, "main", "main") == {}
     with open_project(str(project)) as memory:
         retired = next(one for one in diff(memory, "main", "HEAD").changes if one.what == "withdrawn")
-        assert (retired.was, retired.now, retired.why) == ("active", "retired", "it tears")
+        assert (retired.was, retired.standing, retired.why) == ("active", "retired", "it tears")
         assert retired.by == "Test Person (person)"
         text = memory_changes(memory, "main")
     assert "**Withdraws** (1)" in text

@@ -20,9 +20,9 @@ ADDED, CONFIRMED, WITHDRAWN, DOUBTED, RETURNED = "added", "confirmed", "withdraw
 
 
 class MemoryChange(msgspec.Struct, frozen=True):
-    """One entry that a branch changes: `was` and `now` are its standings, "" for one that was not there.
+    """One entry that a branch changes: its standing before ("" for one that was not there), and now.
 
-    `by` and `why` are those of the operation that did it.
+    `by` and `why` are those of the operation that did it; `tags` say what else has to be said of it.
     """
 
     what: str
@@ -31,9 +31,10 @@ class MemoryChange(msgspec.Struct, frozen=True):
     kind: str
     summary: str
     was: str
-    now: str
+    standing: str
     by: str = ""
     why: str = ""
+    tags: tuple[str, ...] = ()
 
 
 class MemoryDiff(msgspec.Struct, frozen=True):
@@ -95,9 +96,9 @@ def _change(view: View, was: str, operation: dict[str, object]) -> MemoryChange 
     why = str(operation.get("reason", "")) or str(view.ended.get("reason", ""))
     assert isinstance(by, dict)
     return MemoryChange(
-        what=what, id=view.id, short=view.short, kind=view.kind, summary=view.summary, was=was, now=now,
+        what=what, id=view.id, short=view.short, kind=view.kind, summary=view.summary, was=was, standing=now,
         by=one_line(" ".join(filter(None, (str(by.get("name", "")), f"({by.get('kind', '')})"))), 120),
-        why=one_line(why, 300),
+        why=one_line(why, 300), tags=tuple(tag for tag in view.tags if not tag.startswith("stale")),
     )  # fmt: skip
 
 

@@ -27,8 +27,9 @@ def _lines(found: MemoryDiff) -> Iterator[str]:
             continue
         yield from ("", f"**{title}** ({len(mine)})", "")
         for one in mine[:_MOST]:
-            was = f", was {one.was}" if one.was and one.was != one.now else ""
+            was = f", was {one.was}" if one.was and one.was != one.standing else ""
             why = f": {plain(one.why)}" if one.why else ""
-            yield f"- `{one.short}` {one.kind}, {one.now}{was}: {plain(one.summary)} (by {plain(one.by)}{why})"
+            told = plain(", ".join(dict.fromkeys((one.standing, *one.tags))))
+            yield f"- `{one.short}` {one.kind}, {told}{was}: {plain(one.summary)} (by {plain(one.by)}{why})"
         if len(mine) > _MOST:
             yield f"- and {len(mine) - _MOST} more"

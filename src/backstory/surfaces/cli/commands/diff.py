@@ -40,9 +40,13 @@ def command(run: Run, range: str, markdown: bool) -> None:
 
 def _lines(found: MemoryDiff) -> Iterable[str]:
     for one in found.changes:
-        was = f" (was {one.was})" if one.was and one.was != one.now else ""
+        was = f" (was {one.was})" if one.was and one.was != one.standing else ""
         head = (
             f"{paint(f'{one.what:<12}', _COLOURS.get(one.what, 'dim'))}  {paint(one.short, 'bold')}  {one.kind:<10}  "
         )
         why = f": {one.why}" if one.why else ""
-        yield head + wrap(line_of(f"{one.summary} [{one.now}{was}] by {one.by}{why}"), 4, 34)
+        yield head + wrap(
+            line_of(f"{one.summary} [{', '.join(dict.fromkeys((one.standing, *one.tags)))}{was}] by {one.by}{why}"),
+            4,
+            34,
+        )

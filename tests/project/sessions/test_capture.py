@@ -20,6 +20,7 @@ from backstory.project.opened import Project
 from backstory.project.operations import operate
 from backstory.project.sessions import reading
 from backstory.records.event import CAPTURE, PERSON, By
+from backstory.sources.transcripts.failures import error_line
 
 from .conftest import opened
 from .transcripts import Claude, red_edit_green
@@ -306,3 +307,10 @@ def test_one_word_for_another_or_a_not_is_no_repetition() -> None:
     assert not says_again(said, said.replace("tabs", "spaces"))
     assert not says_again(said, said.replace("use", "do not use"))
     assert not says_again(said, "something else entirely")
+
+
+def test_a_box_around_a_message_is_no_message() -> None:
+    framed = "\u256d\u2500\u2500\u2500\u2500\u256e\n\u2502 husky: the linter said no \u2502\n\u2570\u2500\u2500\u2500\u2500\u256f\n"
+    assert error_line(framed) == "husky: the linter said no"
+    assert error_line("\u256d\u2500\u2500\u256e\n\u2570\u2500\u2500\u256f\n") == ""
+    assert error_line(f"error: it broke\n{framed}") == "error: it broke"

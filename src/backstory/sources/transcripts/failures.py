@@ -8,6 +8,8 @@ MOST_LINES = 2_000
 LONGEST = 300
 
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[\x00-\x08\x0b-\x1f\x7f]")
+# White space, and the letters by which programs draw boxes.
+_FRAME = " \t\r\n|" + "".join(map(chr, range(0x2500, 0x25A0)))
 # What a line looks like that tells, the most telling first.
 _TELLING = tuple(
     (weight, re.compile(pattern))
@@ -56,7 +58,7 @@ def error_line(text: str) -> str:
         lines = [*lines[: MOST_LINES // 2], *lines[-MOST_LINES // 2 :]]
     best, most = "", 0.0
     for line in lines:
-        plain = _ANSI.sub("", line).strip()
+        plain = _plain(line)
         if not plain or _EMPTY.match(plain):
             continue
         weight: float = next((weight for weight, pattern in _TELLING if pattern.search(plain[:1_000])), 0)
@@ -65,9 +67,15 @@ def error_line(text: str) -> str:
         if weight > most:
             best, most = plain, weight
     if not best:
-        said = [_ANSI.sub("", line).strip() for line in lines[-50:]]
+        said = [_plain(line) for line in lines[-50:]]
         best = next((line for line in reversed(said) if line and not _EMPTY.match(line)), "")
     return " ".join(best.split())[:LONGEST]
+
+
+def _plain(line: str) -> str:
+    """A line without colours and the frame that is drawn around it; "" for one that only draws."""
+    text = _ANSI.sub("", line).strip(_FRAME)
+    return text if any(map(str.isalnum, text)) else ""
 
 
 # What runners print when they have counted: `3 failed, 2 passed in 0.1s`, `Tests: 1 failed`, `test result: ok.`

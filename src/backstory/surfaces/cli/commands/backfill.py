@@ -36,6 +36,7 @@ def _lines(done: Backfilled) -> Iterable[str]:
     yield f"Transcripts on this machine: {read}"
     since = f", the first from {done.oldest[:10]}" if done.oldest else ""
     yield f"Sessions of this project looked at: {done.captured.sessions:,}{since}"
-    yield f"Git: {done.commits:,} commits, {done.backed_out:,} attempts that were backed out"
+    if not done.dry_run:
+        yield f"Git: {done.commits:,} commits, {done.backed_out:,} attempts that were backed out"
     yield from captured_lines(done.captured)
     yield f"It took {done.seconds:,} s."

@@ -13,7 +13,7 @@ from backstory.surfaces.cli.found import near, print_hits
 from backstory.surfaces.cli.input import end_of, start_of
 from backstory.surfaces.cli.running import Run, make
 
-_SOURCES = ("entry", "ticket", "run_record", "commit", "pull_request", "session")
+_SOURCES = ("entry", "ticket", "run_record", "commit", "pull_request", "session", "lesson")
 _EVERY = ("proposed", "active", "confirmed", "contested", "superseded", "retired", "rejected", "expired")
 
 

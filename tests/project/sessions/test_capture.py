@@ -310,7 +310,8 @@ def test_one_word_for_another_or_a_not_is_no_repetition() -> None:
 
 
 def test_a_box_around_a_message_is_no_message() -> None:
-    framed = "\u256d\u2500\u2500\u2500\u2500\u256e\n\u2502 husky: the linter said no \u2502\n\u2570\u2500\u2500\u2500\u2500\u256f\n"
+    top, bottom = "\u256d\u2500\u2500\u256e", "\u2570\u2500\u2500\u256f"
+    framed = f"{top}\n\u2502 husky: the linter said no \u2502\n{bottom}\n"
     assert error_line(framed) == "husky: the linter said no"
     assert error_line("\u256d\u2500\u2500\u256e\n\u2570\u2500\u2500\u256f\n") == ""
     assert error_line(f"error: it broke\n{framed}") == "error: it broke"

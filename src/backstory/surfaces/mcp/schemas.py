@@ -15,7 +15,7 @@ KINDS = (
 )  # fmt: skip
 OUTCOMES = ("failed", "partial", "worked")
 # `index.documents` has the sources.
-SOURCES = ("entry", "ticket", "run_record", "commit", "pull_request")
+SOURCES = ("entry", "ticket", "run_record", "commit", "pull_request", "session")
 ACTIONS = ("supersede", "confirm", "retire", "contest")
 
 TEXT: Schema = {"type": "string"}

@@ -161,6 +161,11 @@ def state_dir() -> str:
     return _user_dir("XDG_STATE_HOME", ".local/state", "Application Support", "state")
 
 
+def machine_dir() -> str:
+    """Where the machine-wide log of shared lessons lies, outside every project."""
+    return os.path.join(_user_dir("XDG_DATA_HOME", ".local/share", "Application Support", "data"), "global")
+
+
 def git_places(folder: str) -> tuple[str, str] | None:
     """The git dir and common dir of the work tree whose top is `folder`, or None when it is no top of one."""
     entry = os.path.join(folder, ".git")

@@ -15,7 +15,7 @@ Row = tuple[str, str, str, int | None, str, str, Sequence[str]]
 """source, ref, kind, at (microseconds since the epoch, UTC), title, body, paths (with /, from the root)."""
 
 # Position is part of the rowid: append only. Read from the last to the first where only some can be read.
-SOURCES = ("session", "commit", "pull_request", "run_record", "ticket", "entry")
+SOURCES = ("session", "commit", "pull_request", "run_record", "ticket", "entry", "lesson")
 SOURCE_SHIFT = 40
 
 # A document may touch any number of paths; those beyond this many are filtered by, but are not words.
@@ -38,7 +38,7 @@ FTS_TABLE = f"""CREATE VIRTUAL TABLE documents_fts USING fts5(  -- the words of 
 DOCUMENT_TABLES = (
     """CREATE TABLE documents (  -- what search looks through, one row for each thing found
         rowid INTEGER PRIMARY KEY,  -- source number << 40 | running number; the same in documents_fts
-        source TEXT NOT NULL,  -- entry, ticket, run_record, commit, pull_request or session
+        source TEXT NOT NULL,  -- entry, lesson, ticket, run_record, commit, pull_request or session
         ref TEXT NOT NULL,  -- its id within the source
         kind TEXT NOT NULL,  -- its kind within the source
         at INTEGER,  -- when it happened, microseconds since the epoch, UTC; NULL when not known

@@ -10,7 +10,8 @@ from backstory.index.documents import DOCUMENT_TABLES
 
 # 1: first version. 2: look-ups of a brief bounded by indexes of their own. 3: entries computed from sources.
 # 4: what failed by its words and lines. 5: commits that a rebase replaced.
-VERSION = 5
+# 6: lessons of other projects.
+VERSION = 6
 
 TABLES = (
     """CREATE TABLE index_meta (  -- what was read, how far, and figures that a hook reads as they are
@@ -204,6 +205,20 @@ TABLES = (
     ) WITHOUT ROWID""",
     """CREATE TABLE branch_files (  -- files of the branch's own commits: part of the working set
         path TEXT PRIMARY KEY
+    ) WITHOUT ROWID""",
+    """CREATE TABLE lessons (  -- what other projects shared and the dependencies of this one match
+        id TEXT PRIMARY KEY,          -- of the entry in the project that it comes from
+        project TEXT NOT NULL,        -- the name of that project
+        library TEXT NOT NULL,        -- the one that matched, as the lesson names it
+        at INTEGER NOT NULL,          -- recorded
+        last_at INTEGER NOT NULL,     -- recorded or confirmed last
+        stale_at INTEGER,             -- instant from which age makes it stale; NULL: never
+        valid_from INTEGER NOT NULL,
+        valid_until INTEGER,          -- instant from which it counts as expired
+        contested INTEGER NOT NULL,   -- 1: in doubt where it comes from
+        line TEXT NOT NULL,           -- as entries.summary
+        cost INTEGER NOT NULL,        -- as entries.cost
+        value_key TEXT NOT NULL       -- hash of the normalised value: what this project rejected does not arrive
     ) WITHOUT ROWID""",
     *failed.TABLES,
     *DOCUMENT_TABLES,

@@ -41,6 +41,10 @@ def catch_up(project: Project, behind: str, *, first: bool, deadline: float) -> 
     written |= _finish_redactions(project)
     _take_rewritten(project)
     _refresh_ground(project, written, deadline)
+    from backstory.project.sharing.arriving import bring_in
+
+    places = project.config.places
+    bring_in(project, head_signature(places.git_dir, places.common_dir) if places.git_dir else "")
 
 
 def _refresh_log(project: Project, *, everything: bool) -> set[int]:
@@ -80,6 +84,10 @@ def _refresh_log(project: Project, *, everything: bool) -> set[int]:
         raise
     faults.trip("refresh.committed")
     integrity.keep_heads(project)
+    # Imported here: it opens the machine-wide log, and so this module.
+    from backstory.project.sharing.following import follow
+
+    follow(project)
     return written
 
 

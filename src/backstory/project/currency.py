@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 
+from backstory.config import machine_dir
 from backstory.sources.git.head import head_signature
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from backstory.config import Places
 
 
 def state(places: Places, sizes: dict[tuple[str, str], tuple[int, str]], meta: dict[str, str]) -> str:
-    """What the index is behind on: "" when it is current, else log, settings or git."""
+    """What the index is behind on: "" when it is current, else log, settings, git or lessons."""
     if meta.get("marker") != places.marker_signature():
         return "settings"
     found = 0
@@ -35,7 +38,38 @@ def state(places: Places, sizes: dict[tuple[str, str], tuple[int, str]], meta: d
         return "log"
     if places.git_dir and meta.get("head_signature") != head_signature(places.git_dir, places.common_dir):
         return "git"
-    return ""
+    return "lessons" if lessons_moved(places, meta) else ""
+
+
+def lessons_moved(places: Places, meta: dict[str, str]) -> bool:
+    """Whether lessons of other projects, or the dependencies that they are chosen by, may have changed."""
+    if places.root == machine_dir():
+        return False
+    if meta.get("machine", "") != machine_stamp():
+        return True
+    kept = meta.get("manifests", "")
+    return bool(kept) and kept != manifest_stamps(places.root, [line.partition("\t")[0] for line in kept.split("\n")])
+
+
+def machine_stamp() -> str:
+    """What changes with every write to the machine-wide log; "" where there is none."""
+    try:
+        with os.scandir(os.path.join(machine_dir(), "log")) as entries:
+            return " ".join(sorted(f"{e.name}:{stamp(e.stat())}" for e in entries if e.name.endswith(".jsonl")))
+    except OSError:
+        return ""
+
+
+def manifest_stamps(root: str, paths: Iterable[str]) -> str:
+    """A line for each path from the root with what changes when the file, or what lies in the folder, does."""
+    lines = []
+    for path in paths:
+        try:
+            status = os.stat(os.path.join(root, path))
+            lines.append(f"{path}\t{status.st_mtime_ns}:{status.st_size}")
+        except OSError:
+            lines.append(f"{path}\t-")
+    return "\n".join(lines)
 
 
 def stamp(status: os.stat_result) -> str:

@@ -15,11 +15,12 @@ from typing import Any
 import msgspec
 
 from backstory.errors import BackstoryError, Exit
-from backstory.index.folding import value_of
+from backstory.index.folding import value_hash, value_of
 from backstory.project import gateway, validation
 from backstory.project.authority import importer
 from backstory.project.opened import Project
 from backstory.project.paths import cite
+from backstory.project.sharing.following import withdrawn_value
 from backstory.records import secrets
 from backstory.records.codec import BadLine, Fields, content_hash, event_from, read_fields, shape_of
 from backstory.records.event import IMPORT, PERSON, By, Entry, Event, UnknownEvent
@@ -164,6 +165,8 @@ class _Import:
         known = gateway.withdrawn(self.project, entry)
         if known:
             self.count("dropped", number, f"it says what {known[0]} said, which is {known[1]}")
+        elif entry.kind == "lesson" and (ended := withdrawn_value(self.project, value_hash(value_of(entry)))):
+            self.count("dropped", number, f"it says what another project shared, which is {ended} there")
         elif entry.redacted or not value_of(entry).strip():
             self.count("left", number, "its text was redacted")
         elif own and self._may_restore(fields, entry):

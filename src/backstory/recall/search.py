@@ -13,7 +13,7 @@ import msgspec
 
 from backstory.index.search import Hit
 from backstory.index.search import search as full_text
-from backstory.recall import live
+from backstory.recall import lessons, live
 from backstory.recall.view import View, by_ids
 from backstory.records.registry import LIVE
 from backstory.records.times import format_instant
@@ -94,7 +94,10 @@ def _filter(standings: Sequence[str], now: int) -> tuple[str, tuple[object, ...]
         inner = f"SELECT e.id FROM live AS e WHERE {clock} AND e.id = d.ref"
         # A decision record is what a project decided, though nobody said yet that it holds for agents: it is tagged.
         written = "SELECT e.id FROM entries AS e WHERE e.source = 'adr' AND e.standing = 'proposed' AND e.id = d.ref"
-        return f"(d.source <> 'entry' OR d.ref IN ({inner}) OR d.ref IN ({written}))", ()
+        # Lessons of other projects: those that no rejection here turns away.
+        shared = f"SELECT l.id FROM lessons AS l WHERE {lessons.HOLDS.replace(':now', str(int(now)))} AND l.id = d.ref"
+        others = f"(d.source = 'lesson' AND d.ref IN ({shared}))"
+        return f"(d.source NOT IN ('entry', 'lesson') OR d.ref IN ({inner}) OR d.ref IN ({written}) OR {others})", ()
     marks = ",".join("?" * len(standings))
     parts = [f"SELECT e.id FROM entries AS e WHERE e.standing IN ({marks}) AND e.id = d.ref"]
     if not set(standings) & {"expired"} and set(standings) <= set(LIVE):

@@ -1,0 +1,1 @@
+"""Lessons across projects: the machine-wide log, what goes into it, and what of it reaches a project."""

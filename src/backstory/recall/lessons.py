@@ -1,0 +1,44 @@
+"""Lessons of other projects that the index holds: what a brief takes of them, and the one condition they meet.
+
+Promise: only what another project shared, still stands by and this project's dependencies match is in the table; what
+this project rejected is turned away here. Light: a hook imports it.
+"""
+
+from __future__ import annotations
+
+from backstory.recall.tokens import tenths_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3
+
+HEADING = "Lessons from other projects"
+MOST = 3
+# Over `lessons AS l`: in force, and no value that a person rejected here.
+HOLDS = (
+    "l.valid_from <= :now AND (l.valid_until IS NULL OR l.valid_until > :now)"
+    " AND NOT EXISTS (SELECT 1 FROM tombstones AS t WHERE t.key = l.value_key)"
+)
+FRESH = "(l.stale_at IS NULL OR l.stale_at > :now)"
+
+
+def count(db: sqlite3.Connection, now: int) -> int:
+    """How many apply here now."""
+    return int(db.execute(f"SELECT count(*) FROM lessons AS l WHERE {HOLDS}", {"now": now}).fetchone()[0])
+
+
+def lines(db: sqlite3.Connection, now: int) -> list[tuple[str, str, int]]:
+    """(id, line of a brief without dash, cost in tenths of a token) of the newest that are fresh and not in doubt."""
+    if not db.execute("SELECT 1 FROM lessons LIMIT 1").fetchone():
+        return []
+    from backstory.recall.brief import date
+
+    query = (
+        f"SELECT l.id, l.library, l.line, l.project, l.at FROM lessons AS l WHERE {HOLDS} AND {FRESH}"
+        f" AND l.contested = 0 ORDER BY l.last_at DESC, l.id LIMIT {MOST}"
+    )
+    found = []
+    for id_, library, line, name, at in db.execute(query, {"now": now}):
+        text = f"{library}: {line} (from {name}, {date(at)}, {id_[-6:]})"
+        found.append((id_, text, tenths_of(f"- {text}\n")))
+    return found

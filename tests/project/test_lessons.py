@@ -1,0 +1,310 @@
+"""Lessons across projects: shared by a person, seen where the libraries match, and gone everywhere when withdrawn."""
+
+import json
+import multiprocessing
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from backstory.config import machine_dir
+from backstory.errors import BackstoryError
+from backstory.project import answers, briefing, operations, redaction, succession
+from backstory.project.exporting import lines
+from backstory.project.importing import load
+from backstory.project.refresh import open_project
+from backstory.project.sharing import answers as shared
+from backstory.project.sharing import machine, sharing
+from backstory.records.event import By
+from tests.project.memory import AGENT, PERSON, Memory
+from tests.storekit import new_repo
+
+TEXT = "Validators of a pydantic union run once for each member that matches"
+CORRECTED = "Validators of a pydantic union run twice for each member that matches"
+MANIFEST = '[project]\nname = "x"\nversion = "1"\ndependencies = ["pydantic>=2.5"]\n'
+
+
+def made(folder: Path, name: str, manifest: str = MANIFEST) -> Memory:
+    new_repo(folder)
+    memory = Memory(folder, name=name)
+    memory.commit("Declare", **{"pyproject.toml": manifest})
+    return memory
+
+
+@pytest.fixture
+def alpha(tmp_path: Path) -> Memory:
+    return made(tmp_path / "alpha", "alpha")
+
+
+@pytest.fixture
+def beta(tmp_path: Path) -> Memory:
+    return made(tmp_path / "beta", "beta")
+
+
+def lesson(memory: Memory, text: str = TEXT, library: str = "pydantic@>=2", by: By = PERSON) -> str:
+    id_ = memory.add("lesson", text, by, libraries=[library])
+    share(memory, id_)
+    return id_
+
+
+def share(memory: Memory, id_: str, *libraries: str) -> None:
+    memory.tick()
+    with memory.open() as project:
+        sharing.share(project, PERSON, id_, libraries)
+
+
+def seen(memory: Memory, *, ahead: int = 0) -> str:
+    """All that another project is told: its brief and its search."""
+    memory.tick()
+    with memory.open(memory.now + ahead) as project:
+        told = briefing.brief(project, budget=1_000).text
+        found = answers.search(project, "pydantic union validators", limit=50)
+        return told + "".join(f"{hit.source} {hit.title} {hit.snippet}\n" for hit in found.hits)
+
+
+def forget(memory: Memory) -> None:
+    for path in (memory.root / ".git" / "backstory").glob("index.sqlite*"):
+        path.unlink()
+    cache = Path(machine.machine_config().places.derived_dir)
+    for path in cache.glob("index.sqlite*"):
+        path.unlink()
+
+
+def test_the_pydantic_case(alpha: Memory, beta: Memory, tmp_path: Path) -> None:
+    """Shared, then corrected with nearly the same words: at once, after a rebuild, after the origin is deleted."""
+    old = lesson(alpha)
+    assert TEXT in seen(beta)
+    with alpha.open() as project:
+        (tmp_path / "old.jsonl").write_bytes(b"".join(line + b"\n" for line in lines(project, everything=True)))
+    alpha.tick()
+    with alpha.open() as project:
+        new = succession.supersede(project, PERSON, old, CORRECTED).id
+    for step in ("at once", "rebuilt", "origin deleted", "old export"):
+        if step == "rebuilt":
+            forget(beta)
+        if step == "origin deleted":
+            shutil.rmtree(alpha.root)
+            forget(beta)
+        if step == "old export":
+            beta.tick()
+            with beta.open() as project:
+                report = load(project, PERSON, str(tmp_path / "old.jsonl"))
+                assert report.added == 0 and report.dropped == 1, report
+        told = seen(beta)
+        assert CORRECTED in told and TEXT not in told, step
+        assert "from alpha" in told
+    detail = shared.shown(beta.now, old)
+    assert detail.lesson.standing == "superseded" and detail.lesson.superseded_by == (new,)
+    assert shared.verified(beta.now).sound
+
+
+def test_a_correction_word_for_word_alike_takes_the_place_of_what_it_corrects(alpha: Memory, beta: Memory) -> None:
+    old = lesson(alpha)
+    alpha.tick()
+    with alpha.open() as project:
+        new = succession.supersede(project, PERSON, old, TEXT, {"libraries": ["pydantic@<1"]}).id
+    told = seen(beta)
+    assert TEXT not in told
+    assert [item.id for item in shared.listed(beta.now)] == [new]
+
+
+@pytest.mark.parametrize("action", ["retire", "reject", "redact", "reject_value", "unshare"])
+def test_what_ends_the_origin_ends_every_copy(action: str, alpha: Memory, beta: Memory) -> None:
+    id_ = lesson(alpha)
+    kept = lesson(alpha, "Models of pydantic are compared by their fields, private ones too")
+    assert TEXT in seen(beta)
+    alpha.tick()
+    with alpha.open() as project:
+        if action == "redact":
+            redaction.redact(project, PERSON, id_, "it quotes a customer")
+        elif action == "reject_value":
+            operations.reject_value(project, PERSON, TEXT, "never measured")
+        elif action == "unshare":
+            sharing.unshare(project, PERSON, id_)
+        else:
+            operations.operate(project, PERSON, action, id_, reason="never measured")
+    for rebuilt in (False, True):
+        told = seen(beta)
+        assert TEXT not in told and "private ones too" in told
+        if rebuilt:
+            forget(beta)
+    with beta.open():
+        detail = shared.shown(beta.now, id_)
+    assert not detail.lesson.counts and kept != id_
+    assert [item["kind"] for item in detail.history][-1] in ("retire", "redact", "share")
+    if action == "redact":
+        assert not [path for path in Path(machine_dir()).rglob("*.jsonl") if TEXT.encode() in path.read_bytes()]
+    assert shared.verified(beta.now).sound
+
+
+def test_a_rejection_that_is_lifted_brings_the_copy_back(alpha: Memory, beta: Memory) -> None:
+    id_ = lesson(alpha)
+    alpha.act("reject", id_)
+    assert TEXT not in seen(beta)
+    alpha.tick()
+    with alpha.open() as project:
+        operations.lift(project, PERSON, id_, "it does hold")
+    assert TEXT in seen(beta)
+
+
+def test_what_ended_while_the_machine_wide_log_could_not_be_written_is_caught_up(alpha: Memory, beta: Memory) -> None:
+    """The origin's log moves on without us, as a pull does; the next look at the project tells the copies."""
+    id_ = lesson(alpha)
+    hidden = Path(machine_dir())
+    hidden.rename(hidden.with_name("away"))
+    alpha.act("retire", id_)
+    hidden.with_name("away").rename(hidden)
+    assert TEXT in seen(beta)
+    alpha.record("note", "Something else")
+    assert TEXT not in seen(beta)
+
+
+def test_a_lesson_arrives_only_where_the_versions_match(alpha: Memory, tmp_path: Path) -> None:
+    lesson(alpha)
+    for name, asked, expected in (
+        ("two", '"pydantic>=2"', True), ("one", '"pydantic<2"', False), ("none", '"httpx"', False),
+        ("any", '"Pydantic"', True),
+    ):  # fmt: skip
+        other = made(tmp_path / name, name, f'[project]\nname = "x"\nversion = "1"\ndependencies = [{asked}]\n')
+        assert (TEXT in seen(other)) is expected, name
+
+
+def test_a_change_of_the_manifest_is_seen_without_a_commit(alpha: Memory, tmp_path: Path) -> None:
+    lesson(alpha)
+    other = made(tmp_path / "other", "other", "[project]\nname = 'x'\nversion = '1'\n")
+    assert TEXT not in seen(other)
+    other.put("pyproject.toml", MANIFEST)
+    assert TEXT in seen(other)
+    other.put("pyproject.toml", "[project]\nname = 'x'\nversion = '1'\n")
+    assert TEXT not in seen(other)
+    other.put("requirements.txt", "pydantic==2.7.1  # pinned\n")
+    assert TEXT in seen(other)
+
+
+def test_what_is_not_shared_stays_at_home_and_nothing_is_written_into_the_tree(alpha: Memory, beta: Memory) -> None:
+    alpha.add("lesson", "Unshared words on pydantic union validators", PERSON, libraries=["pydantic"])
+    lesson(alpha)
+    told = seen(beta)
+    assert TEXT in told and "Unshared" not in told
+    assert "Unshared" in seen(alpha)
+    assert "Lessons from other projects" not in seen(alpha)
+    assert TEXT not in "".join(path.read_text() for path in (beta.root / ".backstory").rglob("*") if path.is_file())
+    assert not beta.git("status", "--porcelain", "--", "src", "pyproject.toml")
+
+
+def test_a_value_that_a_project_rejected_does_not_arrive_there(alpha: Memory, beta: Memory) -> None:
+    lesson(alpha)
+    assert TEXT in seen(beta)
+    beta.tick()
+    with beta.open() as project:
+        operations.reject_value(project, PERSON, TEXT, "not with our validators")
+    assert TEXT not in seen(beta)
+
+
+def test_only_a_person_shares_and_only_what_counts(alpha: Memory) -> None:
+    id_ = alpha.add("lesson", TEXT, AGENT, libraries=["pydantic"])
+    bare = alpha.add("lesson", "Something without a library", PERSON)
+    with alpha.open() as project:
+        for by, target, words in ((AGENT, id_, "only a person"), (PERSON, bare, "names no library")):
+            with pytest.raises(BackstoryError, match=words):
+                sharing.share(project, by, target)
+        with pytest.raises(BackstoryError, match="only a person"):
+            sharing.unshare(project, AGENT, id_)
+    assert not machine.exists()
+    share(alpha, id_)
+    with alpha.open() as project, pytest.raises(BackstoryError, match="shared already"):
+        sharing.share(project, PERSON, id_)
+
+
+def test_a_failed_trial_that_names_a_declared_library_is_offered_and_not_shared(alpha: Memory, beta: Memory) -> None:
+    id_ = alpha.add("trial", "Cache pydantic models between workers", outcome="failed", failure_mode="they are mutable")
+    alpha.add("trial", "Cache the parser", outcome="failed")
+    with alpha.open() as project:
+        (offer,) = sharing.offers(project)
+    assert (offer.id, offer.libraries) == (id_, ("pypi:pydantic",))
+    assert "between workers" not in seen(beta) and not machine.exists()
+    share(alpha, id_, *offer.libraries)
+    assert "between workers" in seen(beta)
+    with alpha.open() as project:
+        assert sharing.offers(project) == []
+
+
+def test_unshared_and_shared_again(alpha: Memory, beta: Memory) -> None:
+    id_ = lesson(alpha)
+    alpha.tick()
+    with alpha.open() as project:
+        sharing.unshare(project, PERSON, id_)
+    assert TEXT not in seen(beta)
+    share(alpha, id_)
+    assert TEXT in seen(beta)
+    kinds = [(item["kind"], item.get("undo", False)) for item in shared.shown(beta.now, id_).history]
+    assert kinds == [("share", False), ("share", True), ("share", False)]
+
+
+def test_a_torn_line_hides_no_other_and_the_next_share_starts_on_a_fresh_one(alpha: Memory, beta: Memory) -> None:
+    lesson(alpha)
+    (path,) = (Path(machine_dir()) / "log").glob("*.jsonl")
+    with path.open("ab") as file:
+        file.write(b'{"kind":"lesson","id":"01')
+    assert TEXT in seen(beta)
+    assert not shared.verified(beta.now).sound
+    lesson(alpha, "A second one on pydantic unions and their validators")
+    told = seen(beta)
+    assert TEXT in told and "A second one" in told
+    lines = path.read_bytes().split(b"\n")
+    assert len([line for line in lines if line.startswith(b"{") and not line.endswith(b"}")]) == 1
+
+
+def test_an_edited_line_counts_for_nothing_and_is_reported(alpha: Memory, beta: Memory) -> None:
+    lesson(alpha)
+    (path,) = (Path(machine_dir()) / "log").glob("*.jsonl")
+    path.write_bytes(path.read_bytes().replace(b"run once", b"run never"))
+    assert "run never" not in seen(beta)
+    assert "hash" in {finding.why for finding in shared.verified(beta.now).problems}
+
+
+def _share_many(root: str, ids: list[str], now: int) -> None:
+    for place, id_ in enumerate(ids):
+        with open_project(root, now=now + place) as project:
+            sharing.share(project, PERSON, id_)
+
+
+def test_two_processes_share_at_once(alpha: Memory, beta: Memory) -> None:
+    def written(memory: Memory) -> list[str]:
+        return [
+            memory.add("lesson", f"Number {place} of {memory.root.name} on pydantic", PERSON, libraries=["pydantic"])
+            for place in range(4)
+        ]
+
+    both = [(str(memory.root), written(memory), memory.tick()) for memory in (alpha, beta)]
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=_share_many, args=args) for args in both]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    found = shared.listed(max(alpha.now, beta.now) + 10_000_000)
+    assert {item.id for item in found} == {id_ for _, ids, _ in both for id_ in ids}
+    assert shared.verified(alpha.now).sound
+
+
+def test_the_machine_wide_log_is_no_project(alpha: Memory) -> None:
+    lesson(alpha)
+    with pytest.raises(BackstoryError, match="no backstory memory"):
+        open_project(machine_dir())
+
+
+def test_a_share_in_a_log_that_came_with_a_clone_shares_nothing(alpha: Memory, beta: Memory, tmp_path: Path) -> None:
+    lesson(alpha)
+    alpha.commit("Keep")
+    shutil.move(machine_dir(), tmp_path / "other-machine")
+    alpha.git("clone", "-q", str(alpha.root), str(tmp_path / "clone"))
+    clone = Memory(tmp_path / "clone", started=True)
+    clone.now = alpha.now
+    clone.record("note", "Something new")
+    with clone.open() as project:
+        rows: list[Any] = project.db.execute("SELECT body FROM events WHERE kind = 'share'").fetchall()
+    assert len(rows) == 1 and not json.loads(rows[0][0]).get("undo")
+    assert TEXT not in seen(beta) and not machine.exists()

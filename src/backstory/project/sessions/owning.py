@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from backstory.config import Config, Places, find, read_marker
+from backstory.config import FOLDER, Config, Places, find, read_marker
 from backstory.errors import BackstoryError
 from backstory.project import known
 
@@ -29,6 +29,7 @@ class Owner:
         self._roots: dict[str, str] = {}
         self._markers: dict[str, bool] = {}
         self._inside: dict[tuple[str, str], str] = {}
+        self._reals: dict[str, str] = {}
 
     def root_of(self, folder: str) -> str:
         """The root of this project that `folder` (absolute) lies in, "" where it is not this project's."""
@@ -49,6 +50,11 @@ class Owner:
             known = self._inside[path, cwd] = self._relative(path, cwd)
         return known
 
+    def _real(self, folder: str) -> str:
+        if folder not in self._reals:
+            self._reals[folder] = os.path.realpath(folder) if os.path.isdir(folder) else folder
+        return self._reals[folder]
+
     def _relative(self, path: str, cwd: str) -> str:
         if not path or "\0" in path:
             return ""
@@ -62,12 +68,16 @@ class Owner:
         if not root:
             return ""
         # The folder may be reached through a link; the file itself is what was named.
-        real = os.path.realpath(folder) if os.path.isdir(folder) else folder
-        inside = os.path.relpath(os.path.join(real, name), root).replace(os.sep, "/")
+        inside = os.path.relpath(os.path.join(self._real(folder), name), root).replace(os.sep, "/")
         return "" if inside == "." or inside.startswith("../") or inside.startswith(".git/") else inside
 
     def _root_of(self, folder: str) -> str:
         if os.path.isdir(folder):
+            above = os.path.dirname(folder)
+            # What stands in a folder decides; where nothing does, the folder above has the answer, asked once for all.
+            inside = folder.startswith(self.root + os.sep) and self.root_of(above)
+            if inside and not any(map(os.path.lexists, _signs(folder))):
+                return inside
             places = find(folder)
             return places.root if places is not None and self._ours(places) else ""
         for place in self.former:
@@ -87,6 +97,12 @@ class Owner:
             except BackstoryError:
                 self._markers[places.marker] = False
         return self._markers[places.marker]
+
+
+def _signs(folder: str) -> tuple[str, str, str]:
+    """What would make a folder a project of its own, or lead elsewhere."""
+    target = folder if os.path.islink(folder) else ""
+    return os.path.join(folder, ".git"), os.path.join(folder, FOLDER), target
 
 
 def _is_absolute(path: str) -> bool:

@@ -381,7 +381,7 @@ def _end_of(text: str) -> str:
     """The end of what was said, from a whole word on, in one line."""
     if len(text) <= SAID:
         return one_line(text, SAID)
-    return one_line("\u2026 " + text[-SAID:].partition(" ")[2], SAID)
+    return f"\u2026 {one_line(text[-SAID:].partition(' ')[2], SAID - 2)}"
 
 
 def key_of(text: str) -> int:

@@ -36,6 +36,11 @@ _TELLING = tuple(
         (3, r"(?i)\bwarn(?:ing)?\b|\bdenied\b|\brefused\b|\btimed? ?out\b"),
     )
 )
+# One look that every line passes of which one of these has a say: most lines of an output have none.
+_HINT = re.compile(
+    r"(?i)err|fail|exce|panic|warn|expect|assert|fatal|not found|no such|denied|refused|tim|cannot|could not|unresolved"
+    r"|undefined|invalid|missing|un\w+ to|_test\.go:|:\d+:\d+: "
+)
 # What a program logs while it works, and what a runner says of a whole package.
 _LOGGED = re.compile(
     r"^\[?\d{4}[-/]\d\d[-/]\d\d[T ][\d:.,]+\S* (?:\[?(?:WARN|INFO|DEBUG|ERROR|TRACE)|\d)"
@@ -58,10 +63,13 @@ def error_line(text: str) -> str:
         lines = [*lines[: MOST_LINES // 2], *lines[-MOST_LINES // 2 :]]
     best, most = "", 0.0
     for line in lines:
+        if not _HINT.search(line, 0, 1_000):
+            continue
         plain = _plain(line)
         if not plain or _EMPTY.match(plain):
             continue
-        weight: float = next((weight for weight, pattern in _TELLING if pattern.search(plain[:1_000])), 0)
+        head = plain[:1_000]
+        weight: float = next((weight for weight, pattern in _TELLING if pattern.search(head)), 0)
         if weight and _LOGGED.match(plain):
             weight = 2.5
         if weight > most:
@@ -74,7 +82,10 @@ def error_line(text: str) -> str:
 
 def _plain(line: str) -> str:
     """A line without colours and the frame that is drawn around it; "" for one that only draws."""
-    text = _ANSI.sub("", line).strip(_FRAME)
+    text = _ANSI.sub("", line).strip()
+    if text.isascii():
+        return text
+    text = text.strip(_FRAME)
     return text if any(map(str.isalnum, text)) else ""
 
 

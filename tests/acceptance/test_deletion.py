@@ -86,3 +86,38 @@ def test_deletion_of_an_entry_leaves_no_copy_in_what_was_made_of_it(world: World
         if surface.shows == "plain":
             assert kept in surface.ask(world, sibling.about), surface.name
     assert json.loads(world.cli("status", "--json").out)["data"]["waiting"] == 1
+
+
+def test_deletion_absent_from_shared_copies(world: World, other: World) -> None:
+    """Of three that were shared one is retired and one redacted: at once, after a rebuild, by an old export."""
+    *marks, gone, blanked, kept = words(7, "shared")
+    controls = plant_controls(other, TEXT, PATH, ISSUE, marks)
+    other.put("requirements.txt", "pydantic==2.7.1\n")
+    ids = {}
+    for mark in (gone, blanked, kept):
+        ids[mark] = world.say("lesson", f"Pydantic unions validate twice, {mark}", "--library", "pydantic@>=2")
+        world.judge("share", ids[mark])
+    asked = About("pydantic unions validate", ids[gone], PATH, ISSUE)
+    doors = [s for s in SURFACES if s.name.startswith(("cli brief", "cli search", "mcp brief", "mcp search", "hook"))]
+
+    def told() -> str:
+        return "".join(s.ask(other, asked) for s in doors) + other.cli("global", "list").out
+
+    before = told()
+    assert all(mark in before for mark in (gone, kept))
+    world.put("export.jsonl", world.cli("export", "--all", "--format", "jsonl").out)
+    assert world.cli("retire", ids[gone], "--why", "validators were rewritten", env=SESSION).code == 0
+    world.judge("redact", ids[blanked], "--why", "it quotes a customer")
+    for step in ("at once", "rebuilt", "old export"):
+        if step == "rebuilt":
+            other.forget()
+        if step == "old export":
+            report = other.ask("import", str(world.root / "export.jsonl"))
+            assert (report["dropped"], report["added"]) == (2, 1), report
+        now = told()
+        assert gone not in now and blanked not in now and kept in now, step
+        assert_shown(other, controls)
+    shown = other.cli("global", "show", ids[gone]).out
+    assert "validators were rewritten" in shown and "claude-code" in shown
+    assert blanked not in "".join(other.cli("global", "show", ids[blanked]).out)
+    assert other.ask("global", "verify")["sound"]

@@ -39,7 +39,7 @@ _BEFORE = {"hot": ["src/hot.py"], "observe": [ISSUE], "hypothesis": [ISSUE], "fi
 # Fields that a kind needs over MCP.
 _NEEDED: dict[str, dict[str, Any]] = {"hotfile": {"path": "src/hot.py"}}
 # Commands that take no text of an entry: what they do is tried by `JUDGES`, or they write no event.
-JUDGES = ("confirm", "retire", "contest", "approve", "reject", "lift", "resolve", "redact")
+JUDGES = ("confirm", "retire", "contest", "approve", "reject", "lift", "resolve", "redact", "share", "unshare")
 SILENT = ("init", "mcp", "completion", "gc", "agent-rule", "history refresh", "install", "uninstall")
 SILENT += (
     "git-hooks install",
@@ -49,6 +49,8 @@ SILENT += (
     "watch",
     "sessions on",
     "sessions off",
+    "projects forget",
+    "projects scan",
 )
 # They write what sessions show, and take no text: `_captured` gives them a transcript.
 FROM_SESSIONS = ("capture", "backfill")

@@ -20,12 +20,16 @@ from .conftest import Cli
 READING = {
     "status": [], "stats": [], "doctor": [], "brief": [], "search": ["WAL"], "why": ["src/store.py"], "show": ["ID"],
     "check": ["src/store.py"],
-    "timeline": [], "case": ["#717"], "stale": [], "conflicts": [], "diff": ["HEAD"], "review": [], "export": [], "verify": [],
+    "timeline": [], "case": ["#717"], "stale": [], "conflicts": [], "diff": ["HEAD"], "review": [], "export": [],
+    "verify": [],
     "git-hooks status": [],
     "ticket list": [], "ticket show": ["kept"], "history query": ["SELECT 1 AS one"], "history search": ["store"],
     "sessions list": [], "sessions show": ["session-of-mine"], "sessions search": ["store"], "sessions resume": [],
+    "global list": [], "global show": ["ID"], "global search": ["WAL"], "global verify": [], "projects list": [],
     "map": [], "history themes": [], "history semantic": ["store"], "history grade": [],
 }  # fmt: skip
+# They answer for the whole machine, from anywhere, and take no project.
+MACHINE_WIDE = [name for name in READING if name.startswith(("global ", "projects "))]
 
 
 def prepared(cli: Cli) -> str:
@@ -33,6 +37,7 @@ def prepared(cli: Cli) -> str:
     id_ = cli.record("decide", "Use WAL mode", "-f", "src/store.py")
     cli("observe", "#717", "it is slow")
     cli("ticket", "new", "Kept")
+    cli("share", id_, "--library", "sqlite", person=True)
     Claude(cli.folder, "session-of-mine").user("look at the store")
     return id_
 
@@ -163,6 +168,9 @@ def test_a_reading_command_names_its_project_by_an_option_before_or_behind(name:
     id_ = prepared(cli)
     args = [id_ if arg == "ID" else arg for arg in READING[name]]
     elsewhere = Cli(tmp_path, cli.monkeypatch)
+    if name in MACHINE_WIDE:
+        assert elsewhere(*name.split(), *args).stdout == cli(*name.split(), *args).stdout
+        return
     elsewhere(*name.split(), *args, code=3)
     behind = elsewhere(*name.split(), *args, "--project", str(cli.folder)).stdout
     before = elsewhere("--project", str(cli.folder), *name.split(), *args).stdout

@@ -20,7 +20,7 @@ from backstory.project import gateway, validation
 from backstory.project.authority import importer
 from backstory.project.opened import Project
 from backstory.project.paths import cite
-from backstory.project.sharing.following import withdrawn_value
+from backstory.project.sharing.following import withdrawn
 from backstory.records import secrets
 from backstory.records.codec import BadLine, Fields, content_hash, event_from, read_fields, shape_of
 from backstory.records.event import IMPORT, PERSON, By, Entry, Event, UnknownEvent
@@ -165,7 +165,7 @@ class _Import:
         known = gateway.withdrawn(self.project, entry)
         if known:
             self.count("dropped", number, f"it says what {known[0]} said, which is {known[1]}")
-        elif entry.kind == "lesson" and (ended := withdrawn_value(self.project, value_hash(value_of(entry)))):
+        elif not own and (ended := withdrawn(self.project, entry.id, value_hash(value_of(entry)))):
             self.count("dropped", number, f"it says what another project shared, which is {ended} there")
         elif entry.redacted or not value_of(entry).strip():
             self.count("left", number, "its text was redacted")

@@ -20,8 +20,7 @@ MOST = 50
 def remember(config: Config) -> None:
     """Put a project on the list. One that cannot be written stays off it."""
     folder = _folder()
-    name = blake2b(os.fsencode(os.path.normcase(config.root)), digest_size=10).hexdigest()
-    path = os.path.join(folder, f"{name}.json")
+    path = _path(config.root)
     text = json.dumps({"root": config.root, "id": config.project})
     try:
         with open(path, encoding="utf-8") as file:
@@ -66,6 +65,32 @@ def places_of(ids: Collection[str]) -> list[str]:
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return sorted(found)
+
+
+def everything() -> list[tuple[str, str]]:
+    """(id, folder) of all that is on the list, whatever is there now, sorted."""
+    found = set()
+    for name in _names():
+        try:
+            with open(os.path.join(_folder(), name), encoding="utf-8") as file:
+                told = json.load(file)
+            found.add((str(told["id"]), str(told["root"])))
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return sorted(found)
+
+
+def drop(root: str) -> None:
+    """Take a folder off the list."""
+    try:
+        os.unlink(_path(root))
+    except OSError:
+        return
+
+
+def _path(root: str) -> str:
+    name = blake2b(os.fsencode(os.path.normcase(root)), digest_size=10).hexdigest()
+    return os.path.join(_folder(), f"{name}.json")
 
 
 def _folder() -> str:

@@ -21,6 +21,10 @@ def entry_id(db: sqlite3.Connection, typed: str) -> str:
             hint="`backstory timeline` lists entries with their ids.",
         )
     found = candidates(db, name)
+    if not found and _of_another(db, name):
+        raise BackstoryError(
+            f"{shown!r} is a lesson of another project.", hint=f"`backstory global show {name}` shows it."
+        )
     if not found:
         raise BackstoryError(
             f"No entry has the id {shown!r}.", hint="`backstory timeline` or `backstory search WORDS` shows ids."
@@ -29,6 +33,10 @@ def entry_id(db: sqlite3.Connection, typed: str) -> str:
         listed = "\n".join(f"  {id_}  {summary}" for id_, summary in found[:10])
         raise BackstoryError(f"{shown!r} names {len(found)} entries:\n{listed}", hint="Type more of the id.")
     return found[0][0]
+
+
+def _of_another(db: sqlite3.Connection, suffix: str) -> bool:
+    return db.execute("SELECT 1 FROM lessons WHERE id LIKE ?", (f"%{suffix}",)).fetchone() is not None
 
 
 def candidates(db: sqlite3.Connection, suffix: str) -> list[tuple[str, str]]:

@@ -189,11 +189,16 @@ class _Following:
         return copy.reason.startswith("rejected") and bool(lifted) and str(lifted) > format_instant(copy.ended_at)
 
 
-def withdrawn_value(project: Project, key: str) -> str:
-    """How a value that another project shared ended, "" where it counts or was never shared: an old export of that
-    project does not bring it back."""
+def withdrawn(project: Project, id_: str, key: str) -> str:
+    """How an entry that another project shared ended, by its id or its value; "" where it holds or was never shared.
+
+    An old export of that project does not bring it back. By its id too: a redaction left the copy no value.
+    """
     if not machine.exists():
         return ""
     with machine.opened(project.now) as log:
-        found = list(machine.copies(log.db, "e.value_key = ?", (key,)))
-    return "" if not found or any(copy.counts for copy in found) else found[0].standing
+        own = list(machine.copies(log.db, "e.id = ?", (id_,)))
+        found = own or list(machine.copies(log.db, "e.value_key = ?", (key,)))
+    if not found or any(copy.standing in machine.LIVE for copy in found):
+        return ""
+    return found[0].standing

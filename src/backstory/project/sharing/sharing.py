@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 
 from backstory.errors import BackstoryError, Exit
-from backstory.project import gateway, operations
+from backstory.project import gateway, known, operations
 from backstory.project.gateway import Outcome
 from backstory.project.opened import Project
 from backstory.project.resolve import entry_id
@@ -49,6 +49,7 @@ def share(project: Project, by: By, target: str, libraries: Sequence[str] = ()) 
         events = [] if copy is not None else [copy_of(fields, named)]
         machine.write(log, [*events, share_event(project, msgspec.to_builtins(by), id_)])
     follow(project)
+    known.remember(project.config)
     return Outcome("recorded", id_, entry.kind, standing, notes=(f"shared with projects that use {', '.join(named)}",))
 
 
@@ -78,15 +79,15 @@ def offers(project: Project) -> list[Offer]:
     if not rows:
         return []
     found = dependencies(project)
-    known = {name: ecosystem for ecosystem, name in found if len(name) > 1}
+    declared = {name: ecosystem for ecosystem, name in found if len(name) > 1}
     made = []
     for id_, _ in rows:
         entry, _ = operations.load(project, id_)
         words = {word.strip(".,:;()'\"`") for text in entry.prose().values() for word in text.split()}
-        named = sorted({word.lower() for word in words} & known.keys())
-        named += [name for name in sorted(known) if name not in named and name in {_plain(word) for word in words}]
+        named = sorted({word.lower() for word in words} & declared.keys())
+        named += [name for name in sorted(declared) if name not in named and name in {_plain(word) for word in words}]
         if named:
-            libraries = tuple(f"{known[name]}:{name}" for name in named[:5])
+            libraries = tuple(f"{declared[name]}:{name}" for name in named[:5])
             options = " ".join(f'--library "{text}"' for text in libraries)
             made.append(Offer(id_, entry.summary, libraries, f"backstory share {id_} {options}"))
         if len(made) == MOST_OFFERS:

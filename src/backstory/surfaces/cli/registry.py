@@ -89,6 +89,10 @@ COMMANDS: dict[str, Command] = dict(
         _command(ASK, "history themes", "Show what recurs in run records and trials", reads=True),
         _command(ASK, "history semantic", "Search the history by meaning", reads=True),
         _command(ASK, "history grade", "Hold predictions against what it took", reads=True),
+        _command(ASK, "global list", "List what was shared on this machine", reads=True, module="global_list"),
+        _command(ASK, "global show", "Show a shared lesson and its history", reads=True, module="global_show"),
+        _command(ASK, "global search", "Search what was shared on this machine", reads=True, module="global_search"),
+        _command(ASK, "global verify", "Check the machine-wide log", reads=True, module="global_verify"),
         _command(JUDGE, "review", "Walk through what waits for a person", reads=True),
         _command(JUDGE, "confirm", "Say that an entry still holds"),
         _command(JUDGE, "supersede", "Replace an entry by a new one"),
@@ -99,6 +103,8 @@ COMMANDS: dict[str, Command] = dict(
         _command(JUDGE, "reject", "Refuse a value, now and later (a person only)"),
         _command(JUDGE, "lift", "Take a rejection back (a person only)"),
         _command(JUDGE, "resolve", "End a conflict (a person only)"),
+        _command(JUDGE, "share", "Offer a lesson to your other projects (a person only)"),
+        _command(JUDGE, "unshare", "Take a shared lesson back (a person only)"),
         _command(JUDGE, "redact", "Blank the text of an entry in place (a person only)"),
         _command(KEEP, "publish", "Bring entries of other branches into this tree"),
         _command(KEEP, "export", "Write the memory out as JSON, JSON lines or Markdown", reads=True),
@@ -106,6 +112,9 @@ COMMANDS: dict[str, Command] = dict(
         _command(KEEP, "ci ingest", "Propose trials from the results of a test run"),
         _command(KEEP, "verify", "Check every line of the log and the journal", reads=True),
         _command(KEEP, "watch", "Propose files that are edited again and again as hot"),
+        _command(KEEP, "projects list", "List the projects known on this machine", reads=True),
+        _command(KEEP, "projects forget", "Take a project off that list"),
+        _command(KEEP, "projects scan", "Look for projects, and ask before listing them"),
         _command(KEEP, "gc", "Drop derived files that are out of date"),
     )
 )
@@ -114,6 +123,8 @@ COMMANDS: dict[str, Command] = dict(
 GROUPS = {
     "ci": "Serve continuous integration",
     "git-hooks": "Check what is committed, and keep the index warm",
+    "global": "Ask what your projects share on this machine",
+    "projects": "Know the projects of this machine",
     "history": "Ask what the project wrote: tickets, run records, git",
     "ticket": "Write and read tickets: what is to be done",
     "run": "Write run records: what working on a ticket took",

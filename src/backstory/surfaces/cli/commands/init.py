@@ -36,6 +36,10 @@ def command(run: Run, folder: str | None, private: bool, sessions: bool | None, 
         say(f"  wrote {path}")
     for note in started.notes:
         say(f"  note: {note}")
+    applying = _lessons(started)
+    if applying:
+        what = "lesson of your other projects applies" if applying == 1 else "lessons of your other projects apply"
+        say(f"  note: {applying} {what} here; `backstory brief` shows them")
     if not started.existed:
         off = "transcripts of agents are not read here; `backstory sessions on` changes that"
         on = "transcripts of your agents on this machine are read, never committed; `backstory sessions off` ends that"
@@ -44,6 +48,13 @@ def command(run: Run, folder: str | None, private: bool, sessions: bool | None, 
         if started.git and not started.private:
             say("  git add .backstory      # the memory is shared and reviewed like code")
         say('  backstory decide "what was decided" --why "the reason" --file PATH')
+
+
+def _lessons(started: Started) -> int:
+    """How many shared lessons match what the project depends on."""
+    from backstory.project.sharing.applying import count_applying
+
+    return count_applying(started.root)
 
 
 def _sessions(started: Started, wanted: bool | None, *, ask: bool) -> bool:

@@ -1,17 +1,20 @@
-"""`backstory import`: an export of ours, read back in."""
+"""`backstory import`: an export of ours, read back in, or the memory of another tool."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 import click
 
+from backstory.surfaces.cli.asking_history import Counter
 from backstory.surfaces.cli.console import line_of, patience, wrap
 from backstory.surfaces.cli.running import Run, make
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from backstory.project.importing import Imported
+    from backstory.project.imports.running import TakenIn
 
 _WORDS = {
     "restored": "put back as they were",
@@ -24,20 +27,43 @@ _WORDS = {
 }
 
 
-@make("import", "backstory import memory.jsonl --dry-run", "backstory import memory.jsonl")
+@make("import", "backstory import memory.jsonl --dry-run", "backstory import .beads", "backstory import CLAUDE.md")
 @click.argument("file", type=click.Path())
+@click.option("--from", "source", default="", metavar="NAME",
+              help="What it is: projectmem, beads, rules, notes or table (default: as it looks).")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-def command(run: Run, file: str, dry_run: bool) -> None:
-    """FILE is what `backstory export` wrote as json or jsonl. Running it twice adds nothing.
+def command(run: Run, file: str, source: str, dry_run: bool) -> None:
+    """FILE is what `backstory export` wrote as json or jsonl, or the memory of another tool: .projectmem, .beads,
+    CLAUDE.md or AGENTS.md, a folder of notes, a table (CSV, JSON). Running it twice adds nothing.
 
-    Lost events of this project come back as they were; those of another one are proposed, with FILE as evidence.
+    Lost events of this project come back as they were; all else is proposed, with its place as evidence.
     """
     from backstory.project.importing import load
+    from backstory.project.imports.running import source_of, take_in
 
     project, by = run.open(), run.by()
+    given = os.path.abspath(file)
+    found = source_of(given, source)
+    if found is not None:
+        with Counter() as counter:
+            taken = take_in(project, found[1], found[0], dry_run=dry_run, progress=counter)
+        run.answer(taken, lambda: _taken(taken))
+        return
     with patience("importing"):
         imported = load(project, by, file, dry_run=dry_run)
     run.answer(imported, lambda: _lines(imported))
+
+
+def _taken(taken: TakenIn) -> Iterable[str]:
+    added = ", ".join(f"{count} {kind}" for kind, count in taken.added.items()) or "nothing"
+    did = "Would import" if taken.dry_run else "Imported"
+    yield f"{did} {line_of(taken.file)} ({taken.source}), {taken.read} items:"
+    yield f"  {sum(taken.added.values()):>6}  added as proposed: {added}"
+    words = {"present": "here already", "same": "say what an entry says", "ended": "no longer hold there",
+             "refused": _WORDS["refused"], "dropped": _WORDS["dropped"], "unreadable": "could not be read",
+             "odd": "read with a doubt"}  # fmt: skip
+    yield from (f"  {count:>6}  {said}" for name, said in words.items() if (count := getattr(taken, name)))
+    yield from (f"  {wrap(line_of(note), 4, 2)}" for note in taken.notes)
 
 
 def _lines(imported: Imported) -> Iterable[str]:

@@ -1,0 +1,1 @@
+"""Memories that other tools keep, read as items that could become entries."""

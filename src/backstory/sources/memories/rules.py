@@ -1,0 +1,58 @@
+"""Rules for agents: the list items of CLAUDE.md and AGENTS.md. Our own block in them is not read back."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+
+from backstory.sources.memories.item import Item
+from backstory.sources.skipped import Skipped
+
+NAME = "rules"
+FILES = ("CLAUDE.md", "AGENTS.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules")
+_ITEM = re.compile(r"^ {0,3}[-*+] +(?P<text>\S.*)$")
+_MORE = re.compile(r"^ {2,}\S")
+_HEADING = re.compile(r"^#{1,6} +(?P<text>.*?)\s*#*$")
+_MARKED = re.compile(r"(\*\*|__|`+)(\S(?:.*?\S)?)\1")
+_OURS_BEGIN, _OURS_END = "backstory:begin", "backstory:end"
+_SHORTEST = 12
+
+
+def takes(path: str) -> str:
+    """The file, or ""."""
+    return path if os.path.isfile(path) and os.path.basename(path) in FILES else ""
+
+
+def read(path: str) -> Iterator[Item | Skipped]:
+    """One item for each item of a list outside of code, with the heading above it."""
+    try:
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError as error:
+        yield Skipped(path, 0, error.strerror or "cannot be read")
+        return
+    heading, fenced, ours, number = "", False, False, 0
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        ours = (ours or _OURS_BEGIN in line) and _OURS_END not in line
+        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        if fenced or ours:
+            continue
+        if found := _HEADING.match(line):
+            heading = found["text"]
+        elif found := _ITEM.match(line):
+            start, text = number, found["text"]
+            while number < len(lines) and _MORE.match(lines[number]) and not _ITEM.match(lines[number].lstrip()):
+                text += f" {lines[number].strip()}"
+                number += 1
+            if len(text) >= _SHORTEST:
+                yield _item(path, start, text, heading)
+
+
+def _item(path: str, line: int, text: str, heading: str) -> Item:
+    name = os.path.basename(path)
+    plain = _MARKED.sub(r"\2", text)
+    fields = {"summary": plain[:300], "detail": text if len(plain) > 300 else "", "name": heading[:120]}
+    return Item("pattern", fields, f"{name} {' '.join(plain.split()).casefold()}", f"{name}:{line}")

@@ -6,13 +6,13 @@ this project rejected is turned away here. Light: a hook imports it.
 
 from __future__ import annotations
 
+from backstory.recall.brief import date
 from backstory.recall.tokens import tenths_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import sqlite3
 
-HEADING = "Lessons from other projects"
 MOST = 3
 # Over `lessons AS l`: in force, and no value that a person rejected here.
 HOLDS = (
@@ -29,10 +29,6 @@ def count(db: sqlite3.Connection, now: int) -> int:
 
 def lines(db: sqlite3.Connection, now: int) -> list[tuple[str, str, int]]:
     """(id, line of a brief without dash, cost in tenths of a token) of the newest that are fresh and not in doubt."""
-    if not db.execute("SELECT 1 FROM lessons LIMIT 1").fetchone():
-        return []
-    from backstory.recall.brief import date
-
     query = (
         f"SELECT l.id, l.library, l.line, l.project, l.at FROM lessons AS l WHERE {HOLDS} AND {FRESH}"
         f" AND l.contested = 0 ORDER BY l.last_at DESC, l.id LIMIT {MOST}"

@@ -7,11 +7,12 @@ what is withdrawn in the machine-wide log is gone at the next look, because a lo
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterable
 
 from backstory.config import FOLDER
 from backstory.errors import BackstoryError
-from backstory.index import documents
+from backstory.index import build, documents
 from backstory.project.currency import lessons_moved, machine_stamp, manifest_stamps
 from backstory.project.mapping.tree import foreign, of_folder
 from backstory.project.opened import Project
@@ -41,8 +42,10 @@ def bring_in(project: Project, signature: str = "") -> None:
     if walked and not lessons_moved(project.config.places, known):
         return
     stamp = machine_stamp()
+    before = {row[0] for row in db.execute("SELECT id FROM lessons")}
+    blanked: set[str] = set()
     try:
-        others = _of_others(project) if stamp else []
+        others, blanked = _of_others(project) if stamp else ([], set())
     except BackstoryError as error:
         project.notices.append(f"lessons of other projects are left out: {error.message}")
         others = []
@@ -62,6 +65,18 @@ def bring_in(project: Project, signature: str = "") -> None:
     except BaseException:
         db.execute("ROLLBACK")
         raise
+    if before & blanked:
+        _wipe(project)
+
+
+def _wipe(project: Project) -> None:
+    """Leave no byte of a redacted text: full-text segments and freed pages keep deleted words otherwise."""
+    try:
+        project.db.execute("INSERT INTO documents_fts (documents_fts) VALUES ('optimize')")
+        build.wipe_freed_pages(project.db)
+    except sqlite3.OperationalError as error:
+        path = project.config.places.index_path
+        project.notices.append(f"the index still holds a redacted lesson ({error}): delete {path}")
 
 
 def dependencies(project: Project) -> Found:
@@ -82,9 +97,11 @@ def manifests(project: Project) -> list[str]:
     return sorted(found, key=lambda name: (name.count("/"), name))[:MOST_FILES]
 
 
-def _of_others(project: Project) -> list[machine.Copy]:
+def _of_others(project: Project) -> tuple[list[machine.Copy], set[str]]:
+    """What other projects share, and the ids of what was redacted there."""
     with machine.opened(project.now) as log:
-        return [copy for copy in machine.copies(log.db) if copy.counts and copy.origin not in project.projects]
+        every = [copy for copy in machine.copies(log.db) if copy.origin not in project.projects]
+    return [copy for copy in every if copy.counts], {copy.id for copy in every if copy.fields.get("redacted")}
 
 
 def _keep(project: Project, copy: machine.Copy, found: Found) -> None:

@@ -17,7 +17,7 @@ from backstory.recall.view import View, views
 from backstory.records.hostile import one_line
 from backstory.records.registry import KINDS
 
-FORMATS = ("json", "jsonl", "markdown")
+FORMATS = ("json", "jsonl", "markdown", "csv", "html")
 _COUNTS = f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND {live.HERE} AND {live.LOGGED}"
 
 

@@ -158,7 +158,9 @@ def ask_everything(world: World, id_: str) -> dict[str, Said]:
     }
     args |= {"history query": ["SELECT summary FROM entries"], "history search": ["alpha"]}
     args |= {"history semantic": ["alpha"]}
-    reading = [name for name, command in COMMANDS.items() if command.reads]
+    # What is asked of the machine-wide log or of the list of projects reads no project's log.
+    wide = ("global ", "projects ")
+    reading = [name for name, command in COMMANDS.items() if command.reads and not name.startswith(wide)]
     return {name: world.cli(*name.split(), *args.get(name, [])) for name in reading}
 
 

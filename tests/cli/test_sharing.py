@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+from backstory.config import machine_dir
 from backstory.project.setup import init
 from tests.cli.conftest import Cli
 from tests.storekit import new_repo
@@ -86,3 +87,16 @@ def test_projects_are_listed_forgotten_and_looked_for_with_a_question(cli: Cli) 
     assert "Listed" in other("projects", "scan", top, person=True, stdin="y\n").stdout
     assert "repo" in other("projects", "list").stdout
     assert "No project was found" in other("projects", "scan", top, "--yes").stderr
+
+
+def test_damage_of_the_machine_wide_log_is_said_to_every_reader(cli: Cli) -> None:
+    id_ = shared(cli)
+    other = beside(cli, "other")
+    (path,) = (Path(machine_dir()) / "log").glob("*.jsonl")
+    path.write_bytes(path.read_bytes().replace(b"once for each", b"never for any"))
+    for args in (["list"], ["search", "validators"]):
+        assert "run `backstory global verify`" in other("global", *args).stderr
+    assert "No entry has the id" in other("global", "show", id_, code=2).stderr
+    brief = other("brief")
+    assert "run `backstory global verify`" in brief.stderr and "never for any" not in brief.stdout
+    assert "not sound" in other("global", "verify", code=5).stdout

@@ -101,6 +101,8 @@ def _of_others(project: Project) -> tuple[list[machine.Copy], set[str]]:
     """What other projects share, and the ids of what was redacted there."""
     with machine.opened(project.now) as log:
         every = [copy for copy in machine.copies(log.db) if copy.origin not in project.projects]
+        if log.problem_count():
+            project.notices.append("the machine-wide log is damaged; run `backstory global verify`")
     return [copy for copy in every if copy.counts], {copy.id for copy in every if copy.fields.get("redacted")}
 
 

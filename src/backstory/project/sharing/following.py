@@ -41,13 +41,22 @@ def follow(project: Project) -> None:
         return
     try:
         with machine.opened(project.now) as log:
-            mine = [copy for copy in machine.copies(log.db) if copy.origin in project.projects]
+            mine = _shared_by(project, log)
             if mine:
-                _Following(project, log).run([copy.id for copy in mine])
+                _Following(project, log).run(mine)
             project.notices += log.notices
     except (BackstoryError, OSError, sqlite3.Error) as error:
         said = error.message if isinstance(error, BackstoryError) else str(error)
         project.notices.append(f"what other projects see of this one is behind: {said}")
+
+
+def _shared_by(project: Project, log: Project) -> list[str]:
+    """The ids of what this project shared. One query: every write of every project asks it."""
+    ids: set[str] = set()
+    for origin in project.projects:
+        query = "SELECT DISTINCT target FROM events WHERE kind = 'share' AND body LIKE ?"
+        ids.update(row[0] for row in log.db.execute(query, (f'%"project":"{origin}"%',)))
+    return sorted(ids)
 
 
 def copy_of(entry: Fields, libraries: tuple[str, ...]) -> Fields:

@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from backstory.surfaces.cli.running import Run
 
 
+def warn(now: int) -> None:
+    """Say what is wrong with the machine-wide log, as every reader of a log does."""
+    from backstory.project.sharing.answers import notices
+
+    for notice in notices(now):
+        tell(f"backstory: {line_of(notice)}")
+
+
 def print_lessons(run: Run, found: list[SharedLesson], nothing: str) -> None:
     """The lessons, a line each."""
     run.answer(found, lambda: map(lesson_line, found))

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import click
 
-from backstory.surfaces.cli.console import tell
 from backstory.surfaces.cli.filters import limit
 from backstory.surfaces.cli.running import Run, make
-from backstory.surfaces.cli.sharing import print_lessons
+from backstory.surfaces.cli.sharing import print_lessons, warn
 
 
 @make("global list", "backstory global list", "backstory global list --all", project=False)
@@ -16,9 +15,8 @@ from backstory.surfaces.cli.sharing import print_lessons
 def command(run: Run, everything: bool, limit: int) -> None:
     """The newest first, whichever project it comes from."""
     from backstory.project.opened import now_micros
-    from backstory.project.sharing.answers import listed, notices
+    from backstory.project.sharing.answers import listed
 
     now = now_micros()
     print_lessons(run, listed(now, everything=everything, limit=limit), "Nothing is shared on this machine.")
-    for notice in notices(now):
-        tell(f"backstory: {notice}")
+    warn(now)

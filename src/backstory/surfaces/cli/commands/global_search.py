@@ -6,7 +6,7 @@ import click
 
 from backstory.surfaces.cli.filters import limit
 from backstory.surfaces.cli.running import Run, make
-from backstory.surfaces.cli.sharing import print_lessons
+from backstory.surfaces.cli.sharing import print_lessons, warn
 
 
 @make("global search", "backstory global search validators union", project=False)
@@ -18,5 +18,7 @@ def command(run: Run, words: tuple[str, ...], everything: bool, limit: int) -> N
     from backstory.project.opened import now_micros
     from backstory.project.sharing.answers import listed
 
-    found = listed(now_micros(), everything=everything, words=" ".join(words), limit=limit)
+    now = now_micros()
+    found = listed(now, everything=everything, words=" ".join(words), limit=limit)
     print_lessons(run, found, "Nothing that is shared on this machine says so.")
+    warn(now)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from backstory.surfaces.cli.judging import target
 from backstory.surfaces.cli.running import Run, make
-from backstory.surfaces.cli.sharing import lesson_full
+from backstory.surfaces.cli.sharing import lesson_full, warn
 
 
 @make("global show", "backstory global show 7K3QZP", project=False)
@@ -14,5 +14,7 @@ def command(run: Run, id: str) -> None:
     from backstory.project.opened import now_micros
     from backstory.project.sharing.answers import shown
 
-    detail = shown(now_micros(), id)
+    now = now_micros()
+    detail = shown(now, id)
     run.answer(detail, lambda: lesson_full(detail))
+    warn(now)

@@ -100,3 +100,16 @@ def test_damage_of_the_machine_wide_log_is_said_to_every_reader(cli: Cli) -> Non
     brief = other("brief")
     assert "run `backstory global verify`" in brief.stderr and "never for any" not in brief.stdout
     assert "not sound" in other("global", "verify", code=5).stdout
+
+
+def test_the_review_offers_failed_trials_that_name_a_library_and_shares_none(cli: Cli) -> None:
+    (cli.folder / "pyproject.toml").write_text(
+        '[project]\nname = "x"\ndependencies = ["pydantic>=2"]\n', encoding="utf-8"
+    )
+    cli("tried", "Validate a union with pydantic", "--failed", "each member ran")
+    cli("tried", "Cache the parser", "--failed", "went stale")
+    said = cli("review", "--list").stderr
+    assert "Validate a union with pydantic" in said
+    assert "backstory share" in said and "pydantic" in said.rpartition("--library")[2]
+    assert "Cache the parser" not in said
+    assert cli.json("global", "list") == []

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from backstory.records.event import By
 
 
+# Offers that one review names.
+_MOST_OFFERED = 5
+
+
 @make(
     "review",
     "backstory review",
@@ -52,12 +56,15 @@ def command(run: Run, rejected: bool, listed: bool, since: str | None, plain: bo
     if run.as_json or listed or by.kind != PERSON:
         queue = reviewing.queue(project)
         run.answer(queue, lambda: _listed(queue))
+        if not run.as_json:
+            _offer(project)
         return
     ids = [view.id for view in answers.review_queue(project)]
     if not ids:
         say("Nothing waits for a person.")
     else:
         _walk(project, by, ids, plain)
+    _offer(project)
 
 
 def _walk(project: Project, by: By, ids: list[str], plain: bool) -> None:
@@ -71,6 +78,17 @@ def _walk(project: Project, by: By, ids: list[str], plain: bool) -> None:
         from backstory.surfaces.cli.reviewing import Walk
 
         Walk(project, by).walk(ids)
+
+
+def _offer(project: Project) -> None:
+    """Say which failed trials may be of use to other projects. Nothing is shared by itself."""
+    from backstory.project.sharing.sharing import offers
+
+    found = offers(project)
+    if found:
+        tell("These failed trials name a library of this project. If one holds wherever it is used, share it:")
+    for one in found[:_MOST_OFFERED]:
+        tell(f"  {line_of(one.summary)}: `{line_of(one.call)}`")
 
 
 def _added(project: Project, since: str) -> list[Candidate]:

@@ -19,7 +19,7 @@ from backstory.project.refresh import open_project
 from backstory.project.sharing import answers as shared
 from backstory.project.sharing import machine, sharing
 from backstory.records.event import By
-from tests.project.memory import AGENT, DAY, PERSON, Memory
+from tests.project.memory import AGENT, DAY, HOOK, PERSON, Memory
 from tests.storekit import new_repo
 
 TEXT = "Validators of a pydantic union run once for each member that matches"
@@ -389,3 +389,12 @@ def test_a_project_that_took_lessons_in_is_current_until_something_changes(alpha
     alpha.act("retire", id_)
     assert look() == "lessons"
     assert behind() == "" == look()
+
+
+def test_what_was_approved_before_it_was_shared_counts_at_once(alpha: Memory, beta: Memory) -> None:
+    id_ = alpha.add("lesson", TEXT, HOOK, libraries=["pydantic"])
+    with alpha.open() as project, pytest.raises(BackstoryError, match="is proposed"):
+        sharing.share(project, PERSON, id_)
+    alpha.act("approve", id_)
+    share(alpha, id_)
+    assert TEXT in seen(beta)

@@ -87,7 +87,7 @@ def _refresh_log(project: Project, *, everything: bool) -> set[int]:
     # Imported here: it opens the machine-wide log, and so this module.
     from backstory.project.sharing.following import follow
 
-    follow(project)
+    follow(project, written)
     return written
 
 

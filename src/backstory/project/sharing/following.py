@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Collection, Iterator
 
 from backstory.errors import BackstoryError
 from backstory.project.currency import machine_stamp
@@ -32,22 +33,45 @@ _AS = {
 _ENDED = ("retired", "rejected", "superseded")
 
 
-def follow(project: Project) -> None:
+def follow(project: Project, written: Collection[int]) -> None:
     """Bring what this project shared up to date; a log that cannot be written is said, and tried at the next refresh.
 
-    Called behind every refresh of the log.
+    Called behind every refresh of the log with the numbers of the entries that it folded: as long as nobody else wrote
+    to the machine-wide log since the last time, no other can have changed.
     """
-    if project.config.project == machine.MACHINE or not machine_stamp():
+    if project.config.project == machine.MACHINE:
+        return
+    stamp = machine_stamp()
+    row = project.db.execute("SELECT value FROM index_meta WHERE key = 'followed'").fetchone()
+    known = str(row[0]) if row else ""
+    if not stamp:
+        _followed(project, known, "")
         return
     try:
         with machine.opened(project.now) as log:
             mine = _shared_by(project, log)
+            if stamp == known:
+                ids = {one for (one,) in _ids(project, written)}
+                mine = [id_ for id_ in mine if id_ in ids]
             if mine:
                 _Following(project, log).run(mine)
             project.notices += log.notices
+        _followed(project, known, machine_stamp())
     except (BackstoryError, OSError, sqlite3.Error) as error:
         said = error.message if isinstance(error, BackstoryError) else str(error)
         project.notices.append(f"what other projects see of this one is behind: {said}")
+        _followed(project, known, "")
+
+
+def _followed(project: Project, before: str, now: str) -> None:
+    """Note the state of the machine-wide log that all of this project's entries were held against."""
+    if before != now:
+        project.db.execute("INSERT OR REPLACE INTO index_meta VALUES ('followed', ?)", (now,))
+
+
+def _ids(project: Project, numbers: Collection[int]) -> Iterator[tuple[str]]:
+    for number in numbers:
+        yield from project.db.execute("SELECT id FROM entries WHERE entry = ?", (number,))
 
 
 def _shared_by(project: Project, log: Project) -> list[str]:

@@ -48,7 +48,8 @@ def share(project: Project, by: By, target: str, libraries: Sequence[str] = ()) 
         _record(project, by, {"kind": "share", "target": id_, "libraries": list(named)})
         events = [] if copy is not None else [copy_of(fields, named)]
         machine.write(log, [*events, share_event(project, msgspec.to_builtins(by), id_)])
-    follow(project)
+    # What was said of the entry before it was shared belongs to the copy too.
+    follow(project, ())
     known.remember(project.config)
     return Outcome("recorded", id_, entry.kind, standing, notes=(f"shared with projects that use {', '.join(named)}",))
 

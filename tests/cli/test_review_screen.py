@@ -70,6 +70,11 @@ def test_a_contested_pair_is_settled_for_one_or_both_and_taken_back(cli: Cli) ->
     ):  # fmt: skip
         seat.type(key)
         seat.wait_for(answer)
+        # The words of the key are on the screen as well: what counts is what was written.
+        for _ in range(100):
+            if [cli.standing(id_) for id_ in (old, new)] == then:
+                break
+            time.sleep(0.1)
         assert [cli.standing(id_) for id_ in (old, new)] == then
     seat.type("q")
     assert seat.finish()[0] == 0

@@ -189,8 +189,9 @@ def test_secrets_and_orders_in_another_memory_are_kept_out_or_held(memory: Proje
 
 
 def test_a_path_that_is_nothing_known_is_left_to_our_own_import_and_a_wrong_name_is_refused(tmp_path: Path) -> None:
-    path = put(tmp_path, "memory.jsonl", {"id": 1})
-    assert source_of(str(path)) is None
+    ours = {"backstory": 1, "command": "export", "data": {"entries": [{"summary": "x"}]}}
+    for path in (put(tmp_path, "memory.jsonl", {"id": 1}), put(tmp_path, "ours.json", ours)):
+        assert source_of(str(path)) is None
     with pytest.raises(BackstoryError, match="no source"):
         source_of(str(path), "nothing")
     assert source_of(str(put(tmp_path, "x/AGENTS.md", text="- a rule of some length\n"))) is not None

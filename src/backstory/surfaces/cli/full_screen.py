@@ -56,6 +56,8 @@ class Terminal(AbstractContextManager["Terminal"]):
         self.handle = sys.stdin.fileno()
         self.before: list[Any] | None = None
         self.waiting = b""
+        # The size that was drawn for: a window that grows in between is drawn anew as well.
+        self.drawn = size()
 
     def __enter__(self) -> Terminal:
         self.enter()
@@ -89,17 +91,16 @@ class Terminal(AbstractContextManager["Terminal"]):
 
     def draw(self, lines: Sequence[str]) -> None:
         """Show these lines, which fit, from the top."""
-        columns, rows = size()
+        columns, rows = self.drawn = size()
         shown = [fold(line, columns)[0] for line in lines[:rows]]
         self._write("\x1b[H" + "\r\n".join(f"{line}\x1b[0m\x1b[K" for line in shown) + "\x1b[J")
 
     def key(self) -> str:
         """The next key: a letter, or a word such as `up`; "resized" when the size changed, "eof" at the end."""
-        seen = size()
         while not self.waiting:
             if select.select([self.handle], [], [], _LOOK_SECONDS)[0]:
                 self.waiting = os.read(self.handle, 1024) or b"\x04"
-            elif size() != seen:
+            elif size() != self.drawn:
                 return "resized"
         return self._next()
 

@@ -49,7 +49,7 @@ def test_the_seven_properties_hold_at_once(world: World, other: World) -> None:
     waiting = controls["waiting"]
     unasked = [s for s in SURFACES if s.name.startswith(("hook", "cli brief", "mcp get", "cli export --format"))]
     assert_absent(world, waiting.about, waiting.mark, unasked)
-    seat = Seat(["review"], world.root, columns=200)
+    seat = Seat(["review", "--plain"], world.root, columns=200)
     for awaited, typed in ((waiting.mark, ""), ("[q]uit ?", "a"), ("approved", "q")):
         seat.wait_for(awaited)
         time.sleep(0.4)

@@ -175,7 +175,7 @@ def _ci_ingest(world: World, text: str) -> tuple[str, str]:
 def _edit_in_review(world: World, text: str) -> tuple[str, str]:
     """A person who rewrites what waits, key by key."""
     world.capture("note", f"Something that waits, number {len(world.entries())}")
-    seat = Seat(["review"], world.root, columns=200)
+    seat = Seat(["review", "--plain"], world.root, columns=200)
     for awaited, typed in (("[q]uit ?", "e"), ("New text:", f"{text}\r"), (text, "q")):
         seat.wait_for(awaited)
         # A key that comes before the terminal was told to give single keys is lost.

@@ -126,7 +126,7 @@ class TestShop(unittest.TestCase):
 
 def ran(folder: Path, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=60,
+        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=300,
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )  # fmt: skip
     return done.stdout + done.stderr

@@ -195,3 +195,68 @@ def test_a_path_that_is_nothing_known_is_left_to_our_own_import_and_a_wrong_name
     with pytest.raises(BackstoryError, match="no source"):
         source_of(str(path), "nothing")
     assert source_of(str(put(tmp_path, "x/AGENTS.md", text="- a rule of some length\n"))) is not None
+
+
+def events_of(memory: Project) -> int:
+    return int(memory.db.execute("SELECT count(*) FROM events").fetchone()[0])
+
+
+def test_reading_a_source_again_writes_nothing_even_where_two_items_say_the_same(
+    memory: Project, tmp_path: Path
+) -> None:
+    put(tmp_path, "memory/a.md", text="# Template\n\nOne body\n")
+    put(tmp_path, "memory/b.md", text="# Template\n\nOne body\n")
+    first = taken(memory, tmp_path / "memory")
+    assert (first.added, first.same) == ({"note": 1}, 1)
+    before = events_of(memory)
+    again = taken(memory, tmp_path / "memory")
+    assert (again.added, again.present, again.same) == ({}, 1, 1)
+    assert events_of(memory) == before
+    put(tmp_path, "memory/c.md", text="# Another\n\nIts body\n")
+    assert taken(memory, tmp_path / "memory").added == {"note": 1}
+    assert events_of(memory) == before + 1
+
+
+def test_an_attempt_without_an_outcome_did_not_fail_and_a_guess_stays_a_guess(memory: Project, tmp_path: Path) -> None:
+    put(
+        tmp_path, ".projectmem/events.jsonl",
+        {"id": "a1", "type": "attempt", "summary": "Raise the pool size"},
+        {"id": "a2", "type": "attempt", "summary": "Drop the cache", "outcome": "failed"},
+        {"id": "a3", "type": "attempt", "summary": "Pin the driver", "outcome": "bogus"},
+        {"id": "a4", "type": "hypothesis", "summary": "The pool leaks"},
+        {"id": "a4", "type": "note", "summary": "Another text with an id that was used"},
+    )  # fmt: skip
+    done = taken(memory, tmp_path)
+    assert (done.added, done.odd) == ({"hypothesis": 1, "trial": 3}, 2)
+    outcomes = {said: view.fields.get("outcome") for said, view in waiting(memory).items()}
+    assert outcomes["Raise the pool size"] == outcomes["Pin the driver"] == "partial"
+    assert outcomes["Drop the cache"] in (None, "failed")
+    assert any("events.jsonl:5" in note for note in done.notes)
+
+
+def test_what_bd_remembered_comes_as_a_note_known_by_its_key(memory: Project, tmp_path: Path) -> None:
+    kept = {"_type": "memory", "key": "auth-jwt", "value": "The login uses JWT"}
+    put(tmp_path, ".beads/issues.jsonl", {"_type": "issue", "id": "bd-1", "title": "Slow start"}, kept,
+        {"_type": "memory", "key": "empty"})  # fmt: skip
+    done = taken(memory, tmp_path)
+    assert (done.added, done.unreadable) == ({"issue": 1, "note": 1}, 1)
+    assert waiting(memory)["The login uses JWT"].fields["aliases"] == ["auth-jwt"]
+    assert taken(memory, tmp_path).added == {}
+
+
+def test_what_is_cut_or_no_utf_8_is_taken_and_said(memory: Project, tmp_path: Path) -> None:
+    put(tmp_path, "memory/long.md", text="# Long\n\n" + "word " * 2_000)
+    put(tmp_path, "memory/whole.md", text="# Short\n\nwhole\n")
+    (tmp_path / "memory" / "latin.md").write_bytes(b"# Caf\xe9\n\nbody\n")
+    done = taken(memory, tmp_path / "memory")
+    assert (done.added, done.odd) == ({"note": 3}, 2)
+    assert any("long.md" in note and "4,000" in note for note in done.notes)
+    assert any("latin.md:1" in note and "UTF-8" in note for note in done.notes)
+
+
+def test_a_huge_cell_or_a_row_with_too_many_is_no_fault_of_ours(memory: Project, tmp_path: Path) -> None:
+    huge = f"kind,summary,detail\nnote,Huge,{'x' * 200_000}\nnote,Small,,too,many\n"
+    done = taken(memory, put(tmp_path, "memory.csv", text=huge))
+    assert (done.added, done.odd) == ({"note": 2}, 2)
+    (tmp_path / "nul.csv").write_bytes(b"kind,summary\nnote,a\0b\n")
+    assert taken(memory, tmp_path / "nul.csv").unreadable == 1

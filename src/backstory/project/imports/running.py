@@ -17,9 +17,10 @@ from backstory.errors import BackstoryError, Exit
 from backstory.project import gateway, validation
 from backstory.project.authority import importer
 from backstory.project.opened import Project
-from backstory.records.codec import read_fields, shape_of
-from backstory.records.event import DETAIL_LIMIT, SUMMARY_LIMIT
+from backstory.records.codec import event_from, read_fields, shape_of
+from backstory.records.event import DETAIL_LIMIT, SUMMARY_LIMIT, Entry
 from backstory.records.hostile import one_line
+from backstory.records.ids import new_id
 from backstory.records.registry import KINDS, kind_name
 from backstory.records.times import format_instant
 from backstory.sources.memories.item import Item
@@ -112,6 +113,7 @@ class _Work:
         self.project, self.source, self.dry_run = project, source, dry_run
         self.by = importer(source)
         self.known = _known(project)
+        self.seen: dict[str, str] = {}
         self.cases: dict[str, str] = {}
         self.added: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
@@ -125,6 +127,9 @@ class _Work:
     def take(self, item: Item) -> None:
         """One item."""
         mark = f"{_MARK}{self.source} {item.key}"[:900]
+        if mark in self.seen:
+            return self.count("odd", f"{item.place}: the same id or text as {self.seen[mark]}, which was taken")
+        self.seen[mark] = item.place
         if mark in self.known:
             self._is_case(item, self.known[mark])
             return self.count("present")
@@ -133,7 +138,6 @@ class _Work:
         kind = kind_name(item.kind) or ""
         if kind not in KINDS:
             return self.count("unreadable", f"{item.place}: {item.kind[:40]!r} is no kind of entry")
-        self.known[mark] = ""
         try:
             self._write(item, kind, self._fields(item, kind, mark))
         except BackstoryError as error:
@@ -143,8 +147,13 @@ class _Work:
         return None
 
     def _write(self, item: Item, kind: str, fields: dict[str, Any]) -> None:
+        twin = self._twin(kind, fields)
+        if twin:
+            # The gateway would take it as said once more, each time that the source is read.
+            self.count("same")
+            self._is_case(item, twin)
+            return
         if self.dry_run:
-            validation.prepare(self.project, kind, fields)
             self.added[kind] += 1
             return
         outcome = gateway.record(self.project, self.by, kind, fields)
@@ -157,6 +166,13 @@ class _Work:
             self.count("same")
             self._is_case(item, outcome.id)
 
+    def _twin(self, kind: str, fields: dict[str, Any]) -> str:
+        clean, _ = validation.prepare(self.project, kind, fields)
+        now = self.project.now
+        placed = {"kind": kind, "by": msgspec.to_builtins(self.by), "id": new_id(now), "at": format_instant(now)}
+        entry = event_from({**clean, **placed})
+        return gateway.twin_of(self.project, entry) if isinstance(entry, Entry) else ""
+
     def _is_case(self, item: Item, id_: str) -> None:
         if item.kind == "issue" and item.case and id_:
             self.cases.setdefault(item.case, id_)
@@ -167,7 +183,10 @@ class _Work:
         summary, detail = str(fields.get("summary", "")), str(fields.get("detail", ""))
         if len(summary) > SUMMARY_LIMIT:
             fields["summary"], detail = one_line(summary, SUMMARY_LIMIT), f"{summary}\n\n{detail}".strip()
-        fields["detail"] = detail if len(detail) <= DETAIL_LIMIT else f"{detail[: DETAIL_LIMIT - 2]} \u2026"
+        if len(detail) > DETAIL_LIMIT:
+            self.count("odd", f"{item.place}: of {len(detail):,} characters the first {DETAIL_LIMIT:,} were taken")
+            detail = f"{detail[: DETAIL_LIMIT - 2]} \u2026"
+        fields["detail"] = detail
         fields["files"] = [path for path in fields.get("files", ()) if self._inside(path)]
         if item.case and kind != "issue" and "issue" in known:
             fields["issue"] = self.cases.get(item.case, item.case)

@@ -31,10 +31,14 @@ def read(path: str) -> Iterator[Item | Skipped | Warned]:
     """Every issue, and for a closed one what closed it."""
     files = [path] if os.path.isfile(path) else sorted(glob.glob(os.path.join(path, "*.jsonl")))
     last: dict[str, tuple[str, int, dict[str, Any]]] = {}
+    remembered: dict[str, Item] = {}
     for file in files:
-        for one in read_items(file, ("id", "title")):
+        for one in read_items(file, ("id", "title", "_type")):
             if isinstance(one, Skipped | Warned):
                 yield one
+                continue
+            if one.fields.get("_type") == "memory":
+                yield from _remember(remembered, file, one.line, one.fields)
                 continue
             id_ = text_of(one.fields.get("id"))
             if not id_ or not text_of(one.fields.get("title")):
@@ -47,6 +51,19 @@ def read(path: str) -> Iterator[Item | Skipped | Warned]:
             last[id_] = (file, one.line, one.fields)
     for id_, (file, line, issue) in last.items():
         yield from _items(file, line, id_, issue)
+    yield from remembered.values()
+
+
+def _remember(kept: dict[str, Item], file: str, line: int, record: dict[str, Any]) -> Iterator[Skipped | Warned]:
+    """What `bd remember` kept, as `bd export` writes it: a key and a text. The last one with a key holds."""
+    key, text = text_of(record.get("key")), text_of(record.get("value")).strip()
+    if not key or not text:
+        yield Skipped(file, line, "no memory: it has no key or no value")
+        return
+    if key in kept:
+        yield Warned(file, line, f"the memory {key} stands again; the last one holds")
+    place = f"{os.path.basename(file)}:{line} ({key})"
+    kept[key] = Item("note", {"summary": text, "aliases": [key]}, f"memory {key}", place)
 
 
 def _items(file: str, line: int, id_: str, issue: dict[str, Any]) -> Iterator[Item]:

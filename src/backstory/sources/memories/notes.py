@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 from backstory.sources.memories.item import Item
-from backstory.sources.skipped import Skipped
+from backstory.sources.memories.reading import read_text
+from backstory.sources.skipped import Skipped, Warned
 
 NAME = "notes"
 # Folders that are memories by their name; any other one is read when it is asked for by name.
@@ -18,7 +19,7 @@ _FIELD = re.compile(r"^(?P<name>title|name|description|permalink|status|type)\s*
 _HEADING = re.compile(r"^#{1,2} +(?P<text>.+?)\s*#*$", re.MULTILINE)
 _LINK = re.compile(r"\[\[(?:[^\]|]*\|)?([^\]]+)\]\]")
 _GONE = ("superseded", "deprecated", "retired", "archived", "rejected", "obsolete")
-_MOST_BYTES, _DETAIL = 1 << 20, 3_900
+_MOST_BYTES = 1 << 20
 
 
 def takes(path: str) -> str:
@@ -26,7 +27,7 @@ def takes(path: str) -> str:
     return path if os.path.isdir(path) and os.path.basename(path.rstrip(os.sep)) in FOLDERS else ""
 
 
-def read(path: str) -> Iterator[Item | Skipped]:
+def read(path: str) -> Iterator[Item | Skipped | Warned]:
     """The notes of a folder and of those in it, by path; an index that only links them is left out."""
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith(".") or name == ".memory")
@@ -36,17 +37,14 @@ def read(path: str) -> Iterator[Item | Skipped]:
                 yield from _note(full, os.path.relpath(full, path).replace(os.sep, "/"))
 
 
-def _note(full: str, shown: str) -> Iterator[Item | Skipped]:
-    try:
-        with open(full, "rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        yield Skipped(full, 0, error.strerror or "cannot be read")
+def _note(full: str, shown: str) -> Iterator[Item | Skipped | Warned]:
+    found = read_text(full, _MOST_BYTES)
+    if isinstance(found, Skipped):
+        yield found
         return
-    if len(data) > _MOST_BYTES or b"\0" in data:
-        yield Skipped(full, 0, "no text of at most 1 MiB")
-        return
-    text = data.decode("utf-8-sig", "replace")
+    text, doubt = found
+    if doubt is not None:
+        yield doubt
     front = _FRONT.match(text)
     told = {one["name"]: one["value"].strip("'\"") for one in _FIELD.finditer(front["front"])} if front else {}
     body = _LINK.sub(r"\1", text[front.end() :] if front else text).strip()
@@ -56,7 +54,6 @@ def _note(full: str, shown: str) -> Iterator[Item | Skipped]:
         yield Skipped(full, 0, "empty, or only an index of the others")
         return
     title = title or os.path.splitext(os.path.basename(full))[0]
-    detail = body if len(body) <= _DETAIL else body[:_DETAIL].rsplit(None, 1)[0] + " \u2026"
     status = told.get("status", "").lower()
     ended = f"{status} there" if status in _GONE else ""
-    yield Item("note", {"summary": title[:300], "detail": detail}, shown, shown, "", None, ended)
+    yield Item("note", {"summary": title[:300], "detail": body}, shown, shown, "", None, ended)

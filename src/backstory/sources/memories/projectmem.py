@@ -15,11 +15,12 @@ _KINDS = {
     "note": "note",
     "issue": "issue",
     "attempt": "trial",
+    "hypothesis": "hypothesis",
     "fix": "fix",
     "decision": "decision",
     "gotcha": "lesson",
 }
-_OUTCOMES = {"worked": "worked", "success": "worked", "partial": "partial"}
+_OUTCOMES = {"worked": "worked", "success": "worked", "partial": "partial", "failed": "failed", "": "partial"}
 
 
 def takes(path: str) -> str:
@@ -42,19 +43,25 @@ def read(path: str) -> Iterator[Item | Skipped | Warned]:
         if isinstance(one, Skipped | Warned):
             yield one
         else:
-            yield _item(path, one.fields, one.line, gone)
+            yield from _item(path, one.fields, one.line, gone)
 
 
-def _item(path: str, event: dict[str, Any], line: int, gone: dict[str, str]) -> Item | Skipped:
+def _item(path: str, event: dict[str, Any], line: int, gone: dict[str, str]) -> Iterator[Item | Skipped | Warned]:
     kind, summary = _KINDS.get(text_of(event.get("type")), ""), text_of(event.get("summary")).strip()
     if not kind or not summary:
-        return Skipped(path, line, f"no kind of event that is known: {text_of(event.get('type'))[:40]!r}")
+        yield Skipped(path, line, f"no kind of event that is known: {text_of(event.get('type'))[:40]!r}")
+        return
     key = text_of(event.get("id")) or f"line {line}"
     files = [text_of(one) for one in event.get("files") or () if isinstance(one, str)]
     fields: dict[str, Any] = {"summary": summary, "detail": text_of(event.get("notes")), "files": files}
     place = text_of(event.get("location"))
     if kind == "trial":
-        fields["outcome"] = _OUTCOMES.get(text_of(event.get("outcome")), "failed")
+        outcome = text_of(event.get("outcome"))
+        # Without one it is "partial", as the tool itself takes it: nothing says that it failed.
+        fields["outcome"] = _OUTCOMES.get(outcome, "partial")
+        fields["command"] = text_of(event.get("command"))
+        if outcome not in _OUTCOMES:
+            yield Warned(path, line, f"the outcome {outcome[:40]!r} is unknown; read as partial")
     elif kind in ("issue", "fix"):
         fields["location"] = place
     if kind == "decision":
@@ -62,7 +69,7 @@ def _item(path: str, event: dict[str, Any], line: int, gone: dict[str, str]) -> 
     at, _ = moment_of(event.get("timestamp"))
     case = text_of(event.get("issue_id"))
     # An issue is known by the id of the case, which is what its attempts and its fix name.
-    return Item(kind, fields, key, f"{os.path.basename(path)}:{line}", case, at, gone.get(key, ""))
+    yield Item(kind, fields, key, f"{os.path.basename(path)}:{line}", case, at, gone.get(key, ""))
 
 
 def _ids(value: object) -> list[str]:

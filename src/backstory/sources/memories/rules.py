@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator
 
 from backstory.sources.memories.item import Item
-from backstory.sources.skipped import Skipped
+from backstory.sources.memories.reading import read_text
+from backstory.sources.skipped import Skipped, Warned
 
 NAME = "rules"
 FILES = ("CLAUDE.md", "AGENTS.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules")
@@ -24,14 +25,19 @@ def takes(path: str) -> str:
     return path if os.path.isfile(path) and os.path.basename(path) in FILES else ""
 
 
-def read(path: str) -> Iterator[Item | Skipped]:
+def read(path: str) -> Iterator[Item | Skipped | Warned]:
     """One item for each item of a list outside of code, with the heading above it."""
-    try:
-        with open(path, encoding="utf-8-sig", errors="replace") as file:
-            lines = file.read().splitlines()
-    except OSError as error:
-        yield Skipped(path, 0, error.strerror or "cannot be read")
+    found = read_text(path)
+    if isinstance(found, Skipped):
+        yield found
         return
+    text, doubt = found
+    if doubt is not None:
+        yield doubt
+    yield from _rules(path, text.splitlines())
+
+
+def _rules(path: str, lines: list[str]) -> Iterator[Item]:
     heading, fenced, ours, number = "", False, False, 0
     while number < len(lines):
         line = lines[number]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 from collections.abc import Iterator
 from typing import Any
 
 from backstory.sources.json_items import moment_of, read_items, text_of
 from backstory.sources.memories.item import Item
+from backstory.sources.memories.reading import read_text
 from backstory.sources.skipped import Skipped, Warned
 
 NAME = "table"
@@ -35,12 +37,29 @@ def takes(path: str) -> str:
 def read(path: str) -> Iterator[Item | Skipped | Warned]:
     """Every row."""
     if path.endswith(".csv"):
-        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
-            for row in (reader := csv.DictReader(file)):
-                yield _item(path, reader.line_num, {name: value for name, value in row.items() if name and value})
+        yield from _rows(path)
         return
     for one in read_items(path, ("summary",)):
         yield one if isinstance(one, Skipped | Warned) else _item(path, one.line, one.fields)
+
+
+def _rows(path: str) -> Iterator[Item | Skipped | Warned]:
+    found = read_text(path)
+    if isinstance(found, Skipped):
+        yield found
+        return
+    text, doubt = found
+    if doubt is not None:
+        yield doubt
+    csv.field_size_limit(len(text) + 1_000)
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    try:
+        for row in reader:
+            if row.pop(None, None):
+                yield Warned(path, reader.line_num, "more cells than columns; the rest was left out")
+            yield _item(path, reader.line_num, {name: value for name, value in row.items() if value})
+    except csv.Error as error:
+        yield Skipped(path, reader.line_num, f"no CSV from here on: {error}")
 
 
 def _item(path: str, line: int, row: dict[str, Any]) -> Item | Skipped:

@@ -1,8 +1,11 @@
+from pathlib import Path
+
 import pytest
 
 from backstory.errors import BackstoryError
 from backstory.project import answers, gateway
 from backstory.project.opened import Project
+from backstory.project.redaction import redact
 from backstory.project.reviewing import Review, added, candidate, queue, take_back
 from tests.project.memory import AGENT, HOOK, PERSON, Memory
 
@@ -23,17 +26,6 @@ def proposed(project: Project, text: str, kind: str = "decision") -> str:
 
 def standing(project: Project, id_: str) -> str:
     return answers.one_view(project, id_).standing
-
-
-def rebuilt(memory_root: str, ids: list[str]) -> list[str]:
-    """The standings after every derived file is gone."""
-    memory = Memory(memory_root, started=True)  # type: ignore[arg-type]
-    again = memory.open()
-    try:
-        again.db.execute("SELECT 1")
-        return [standing(again, id_) for id_ in ids]
-    finally:
-        again.close()
 
 
 def test_a_candidate_shows_what_resembles_it_and_the_calls_that_settle_it(project: Project) -> None:
@@ -97,7 +89,7 @@ def test_an_edit_to_what_another_entry_says_makes_the_candidate_give_way_to_it(p
     assert (standing(project, id_), standing(project, into)) == ("proposed", "active")
 
 
-def test_undo_is_a_persons_alone_and_never_brings_back_a_redacted_text(project: Project) -> None:
+def test_undo_is_a_persons_alone(project: Project) -> None:
     id_ = proposed(project, "Bake bread on Sundays")
     with pytest.raises(BackstoryError, match="Only a person"):
         Review(project, AGENT)
@@ -127,3 +119,69 @@ def test_what_was_added_is_listed_by_day_and_by_session(project: Project) -> Non
     assert [one.id for one in added(project, session=HOOK.session)] == [mine]
     assert {one.id for one in added(project, since=project.now - 1)} == {mine, other}
     assert added(project, since=project.now + 1) == []
+
+
+def test_a_redaction_cannot_be_undone(project: Project) -> None:
+    id_ = proposed(project, "Bake bread on Sundays")
+    approved = Review(project, PERSON).approve(id_).events[0]
+    redact(project, PERSON, id_, "not for others")
+    (event,) = project.db.execute("SELECT id FROM events WHERE kind = 'redact'").fetchone()
+    with pytest.raises(BackstoryError, match="cannot be undone"):
+        take_back(project, PERSON, event)
+    # Not by a line that somebody wrote by hand either.
+    for undone in (event, approved):
+        fields = {"kind": "undo", "target": id_, "undoes": undone, "reason": "why"}
+        gateway.write(project, [gateway.operation(project, PERSON, fields)])
+        assert standing(project, id_) == "retired"
+
+
+def test_undone_decisions_stay_undone_after_a_rebuild_and_in_another_clone(repo: Path, tmp_path: Path) -> None:
+    memory = Memory(repo)
+    with memory.open() as project:
+        into = gateway.record(project, AGENT, "decision", {"summary": "Retry uploads five times"}).id
+        ids = {action: proposed(project, text) for action, text in TEXTS.items()}
+        extra = {"reject": ("it is wrong",), "edit": ("Sweep the roof on Mondays",), "merge": (into,)}
+        review = Review(project, PERSON)
+        for action, id_ in ids.items():
+            getattr(review, action)(id_, *extra.get(action, ()))
+        decided = {action: standing(project, id_) for action, id_ in ids.items()}
+    memory.commit("Decided")
+    clone = Memory(tmp_path / "clone", started=clone_of(memory, tmp_path / "clone"))
+    assert standings_in(clone, ids) == decided
+    assert decided == {"approve": "confirmed", "reject": "rejected", "edit": "superseded", "merge": "superseded"}
+    # The other clone writes as well, so that git has to merge.
+    with clone.open() as project:
+        proposed(project, "Paint the fence green")
+    clone.now = memory.now
+    clone.commit("Elsewhere")
+    with memory.open() as project:
+        review.project = project
+        while review.undo():
+            pass
+    memory.commit("Undone")
+    clone.now = memory.now
+    clone.git("pull", "-q", "--no-rebase", "--no-edit", "origin", "main")
+    for where in (memory, clone):
+        assert set(standings_in(where, ids).values()) == {"proposed"}
+        derived = list((where.root / ".git" / "backstory").glob("index.sqlite*"))
+        assert derived
+        for path in derived:
+            path.unlink()
+        assert set(standings_in(where, ids).values()) == {"proposed"}
+        assert standings_in(where, {"into": into}) == {"into": "active"}
+
+
+TEXTS = {
+    "approve": "Bake bread on Sundays", "reject": "Wash the car by hand", "edit": "Sweep the chimney",
+    "merge": "Feed the neighbour's cat",
+}  # fmt: skip
+
+
+def clone_of(memory: Memory, path: Path) -> bool:
+    memory.git("clone", "-q", str(memory.root), str(path))
+    return True
+
+
+def standings_in(memory: Memory, ids: dict[str, str]) -> dict[str, str]:
+    with memory.open() as project:
+        return {name: standing(project, id_) for name, id_ in ids.items()}

@@ -337,6 +337,23 @@ def test_an_entry_elsewhere_supersedes_nothing_in_this_tree() -> None:
     assert standings(entries, elsewhere=("A",)) == {"A": "superseded", "B": "confirmed"}
 
 
+def test_an_undo_that_is_only_in_the_journal_undoes_only_what_is_only_there() -> None:
+    entries, approve = [entry("A", HOOK)], op("approve", "A")
+    undo = op("undo", "A", second=20, undoes=approve.id)
+    assert standings(entries, [approve, undo]) == {"A": "proposed"}
+    assert standings(entries, [approve], journal=[undo]) == {"A": "confirmed"}
+    assert standings(entries, elsewhere=["A"], journal=[approve]) == {"A": "confirmed"}
+    assert standings(entries, elsewhere=["A"], journal=[approve, undo]) == {"A": "proposed"}
+
+
+def test_what_an_undone_entry_replaced_stands_again_until_a_person_approves_it() -> None:
+    entries, undo = [entry("A"), entry("B", second=1, supersedes=("A",))], op("undo", "B", undoes="B")
+    assert standings(entries) == {"A": "superseded", "B": "confirmed"}
+    assert standings(entries, [undo]) == {"A": "confirmed", "B": "retired"}
+    assert standings(entries, [op("undo", "B", AGENT, undoes="B")]) == {"A": "superseded", "B": "confirmed"}
+    assert standings(entries, [undo, op("approve", "B", second=20)]) == {"A": "superseded", "B": "confirmed"}
+
+
 # -- tombstones
 
 

@@ -63,11 +63,11 @@ CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, time_c
 def opencode_database(
     path: Path, messages: list[tuple[dict[str, Any], list[dict[str, Any]]]], parent: str = ""
 ) -> Path:
-    """A database with one session `s1` in `/work/app`."""
+    """A database with one session `s1` in `/home/ada/app`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path)
     connection.executescript(OPENCODE_SCHEMA)
-    row = ("s1", "p", parent or None, "/work/app", "A title", "1.2.0", MILLIS, MILLIS)
+    row = ("s1", "p", parent or None, "/home/ada/app", "A title", "1.2.0", MILLIS, MILLIS)
     connection.execute("INSERT INTO session VALUES (?,?,?,?,?,?,?,?)", row)
     for number, (message, parts) in enumerate(messages):
         add_opencode(connection, number, message, parts)

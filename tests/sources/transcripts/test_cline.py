@@ -24,7 +24,7 @@ from backstory.sources.transcripts.stream import (
 )
 from tests.sources.transcripts.other_clients import MICROS, MILLIS, injected, of, read, typed, whole
 
-ENVIRONMENT = "<environment_details>\n# Current Working Directory (/work/app) Files\na.py\n</environment_details>"
+ENVIRONMENT = "<environment_details>\n# Current Working Directory (/home/ada/app) Files\na.py\n</environment_details>"
 
 
 def text(words: str) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def test_a_person_is_who_speaks_in_the_task_and_the_rest_is_the_clients(tmp_path
     )
     assert typed(items) == ["Fix it.", "Use uv.", "And test."]
     assert [origin for _, origin in injected(items)] == ["environment", "other", "other"]
-    assert [item.cwd for item in of(items, Facts) if item.cwd] == ["/work/app"]
+    assert [item.cwd for item in of(items, Facts) if item.cwd] == ["/home/ada/app"]
     assert of(items, Facts)[0].session == "17"
 
 
@@ -178,7 +178,7 @@ def test_a_broken_file_beside_the_messages_costs_itself_only(tmp_path: Path) -> 
 
 def test_a_session_of_the_newer_form_is_read_with_its_manifest(tmp_path: Path) -> None:
     folder = tmp_path / "s"
-    whole(folder / "s.json", {"cwd": "/work/app", "model": "m", "provider": "p"})
+    whole(folder / "s.json", {"cwd": "/home/ada/app", "model": "m", "provider": "p"})
     use = {"type": "tool_use", "id": "t", "name": "run_commands", "input": {"commands": ["ls", "pwd"]}}
     messages = [
         {"role": "user", "content": [text('<user_input mode="act">Fix.</user_input>')], "ts": MILLIS},
@@ -188,7 +188,11 @@ def test_a_session_of_the_newer_form_is_read_with_its_manifest(tmp_path: Path) -
         {"role": "novel", "content": "new"},
     ]
     items = read("cline", whole(folder / "s.messages.json", {"version": 1, "messages": messages}))
-    assert (of(items, Facts)[0].session, of(items, Facts)[0].cwd, of(items, Facts)[0].model) == ("s", "/work/app", "m")
+    assert (of(items, Facts)[0].session, of(items, Facts)[0].cwd, of(items, Facts)[0].model) == (
+        "s",
+        "/home/ada/app",
+        "m",
+    )
     assert typed(items) == ["Fix.", "Plain words."]
     assert of(items, Call)[0].command == "ls\npwd"
     assert [item.outcome for item in of(items, Result)] == ["ok"]
@@ -212,7 +216,7 @@ def test_a_task_that_did_not_change_gives_nothing_and_one_that_did_begins_anew(t
 def test_tasks_are_found_in_every_editor_and_of_the_command_line(tmp_path: Path) -> None:
     storage = tmp_path / ".config" / "Code" / "User" / "globalStorage"
     whole(storage / "saoudrizwan.claude-dev" / "tasks" / "1" / "api_conversation_history.json", [])
-    history = [{"id": "1", "cwdOnTaskInitialization": "/work/app"}]
+    history = [{"id": "1", "cwdOnTaskInitialization": "/home/ada/app"}]
     whole(storage / "saoudrizwan.claude-dev" / "state" / "taskHistory.json", history)
     roo = (
         tmp_path
@@ -224,11 +228,11 @@ def test_tasks_are_found_in_every_editor_and_of_the_command_line(tmp_path: Path)
         / "rooveterinaryinc.roo-cline"
     )
     whole(roo / "tasks" / "2" / "api_conversation_history.json", [])
-    whole(roo / "tasks" / "2" / "history_item.json", {"workspace": "/work/roo"})
+    whole(roo / "tasks" / "2" / "history_item.json", {"workspace": "/home/ada/roo"})
     whole(tmp_path / ".cline" / "data" / "tasks" / "3" / "api_conversation_history.json", [])
     whole(tmp_path / ".cline" / "data" / "sessions" / "4" / "4.messages.json", {"messages": []})
-    whole(tmp_path / ".cline" / "data" / "sessions" / "4" / "4.json", {"cwd": "/work/cli"})
+    whole(tmp_path / ".cline" / "data" / "sessions" / "4" / "4.json", {"cwd": "/home/ada/cli"})
     found = {Path(each.path).parent.name: each.folders for each in cline.files({}, str(tmp_path))}
-    assert found == {"1": ("/work/app",), "2": ("/work/roo",), "3": (), "4": ("/work/cli",)}
+    assert found == {"1": ("/home/ada/app",), "2": ("/home/ada/roo",), "3": (), "4": ("/home/ada/cli",)}
     there = cline.files({"CLINE_DATA_DIR": str(tmp_path / ".cline" / "data")}, "/nowhere")
     assert sorted(Path(each.path).parent.name for each in there) == ["3", "4"]

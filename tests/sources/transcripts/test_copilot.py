@@ -165,9 +165,9 @@ def test_files_are_those_of_the_cli_and_of_copilot_chat_with_its_windows_folder(
     lines(state / "new" / "events.jsonl", [])
     lines(state / "old.jsonl", [])
     window = tmp_path / ".config" / "Code" / "User" / "workspaceStorage" / "h"
-    whole(window / "workspace.json", {"folder": "file:///work/my%20app"})
+    whole(window / "workspace.json", {"folder": "file:///home/ada/my%20app"})
     lines(window / "GitHub.copilot-chat" / "transcripts" / "t.jsonl", [])
     found = {Path(each.path).name: each.folders for each in copilot.files({}, str(tmp_path))}
-    assert found == {"events.jsonl": (), "old.jsonl": (), "t.jsonl": ("/work/my app",)}
+    assert found == {"events.jsonl": (), "old.jsonl": (), "t.jsonl": ("/home/ada/my app",)}
     elsewhere = copilot.files({"COPILOT_HOME": str(tmp_path / ".copilot")}, "/nowhere")
     assert [Path(each.path).name for each in elsewhere] == ["events.jsonl", "old.jsonl"]

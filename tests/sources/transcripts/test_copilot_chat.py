@@ -119,9 +119,9 @@ def test_fields_of_a_chat_and_of_its_changes_may_have_any_type(tmp_path: Path) -
 
 def test_a_chat_that_is_there_as_events_is_listed_once(tmp_path: Path) -> None:
     window = tmp_path / ".config" / "Code" / "User" / "workspaceStorage" / "h"
-    whole(window / "workspace.json", {"folder": "file:///work/app"})
+    whole(window / "workspace.json", {"folder": "file:///home/ada/app"})
     whole(window / "chatSessions" / "one.json", CHAT)
     whole(window / "chatSessions" / "two.json", CHAT)
     lines(window / "GitHub.copilot-chat" / "transcripts" / "two.jsonl", [])
     found = {Path(each.path).name: each.folders for each in copilot.files({}, str(tmp_path))}
-    assert found == {"one.json": ("/work/app",), "two.jsonl": ("/work/app",)}
+    assert found == {"one.json": ("/home/ada/app",), "two.jsonl": ("/home/ada/app",)}

@@ -147,7 +147,13 @@ BUBBLES = {
             "result": '{"output": "no", "exitCode": 2}',
         },
     },
-    "b1": {"type": 1, "text": "Build it.", "bubbleId": "b1", "createdAt": AT, "workspaceUris": ["file:///work/app"]},
+    "b1": {
+        "type": 1,
+        "text": "Build it.",
+        "bubbleId": "b1",
+        "createdAt": AT,
+        "workspaceUris": ["file:///home/ada/app"],
+    },
 }
 SESSION = {"composerId": "c1", "name": "Title", "fullConversationHeadersOnly": [{"bubbleId": "b1"}, {"bubbleId": "b2"}]}
 
@@ -162,7 +168,7 @@ def test_the_editors_session_is_told_in_the_order_of_its_list(tmp_path: Path) ->
     assert [type(item).__name__ for item in items] == [
         "Facts", "Facts", "UserText", "Thinking", "AssistantText", "Call", "Result",
     ]  # fmt: skip
-    assert (of(items, Facts)[0].title, of(items, Facts)[1].cwd) == ("Title", "/work/app")
+    assert (of(items, Facts)[0].title, of(items, Facts)[1].cwd) == ("Title", "/home/ada/app")
     assert of(items, Call)[0].command == "make"
     assert (of(items, Result)[0].outcome, of(items, Result)[0].code, of(items, Result)[0].at) == ("error", 2, MICROS)
 
@@ -200,13 +206,13 @@ def test_the_editors_database_stays_as_it_is_and_a_foreign_one_is_lost(tmp_path:
 
 def test_files_are_the_transcripts_and_the_editors_sessions_with_their_folders(tmp_path: Path) -> None:
     project = tmp_path / ".cursor" / "projects" / "work-app"
-    whole(project / ".workspace-trusted", {"workspacePath": "/work/app"})
+    whole(project / ".workspace-trusted", {"workspacePath": "/home/ada/app"})
     lines(project / "agent-transcripts" / "a" / "a.jsonl", [])
     lines(project / "agent-transcripts" / "a" / "subagents" / "b.jsonl", [])
     user = tmp_path / ".config" / "Cursor" / "User"
     cursor_database(user / "globalStorage" / "state.vscdb", SESSION, BUBBLES)
     window = user / "workspaceStorage" / "h"
-    whole(window / "workspace.json", {"folder": "file:///work/ide"})
+    whole(window / "workspace.json", {"folder": "file:///home/ada/ide"})
     import json
     import sqlite3
     from contextlib import closing
@@ -218,8 +224,8 @@ def test_files_are_the_transcripts_and_the_editors_sessions_with_their_folders(t
         connection.commit()
     found = list(cursor.files({}, str(tmp_path)))
     assert [(Path(each.path).name, each.part, each.folders) for each in found] == [
-        ("a.jsonl", "", ("/work/app",)),
-        ("b.jsonl", "", ("/work/app",)),
-        ("state.vscdb", "c1", ("/work/ide",)),
+        ("a.jsonl", "", ("/home/ada/app",)),
+        ("b.jsonl", "", ("/home/ada/app",)),
+        ("state.vscdb", "c1", ("/home/ada/ide",)),
     ]
     assert [Path(each.parent).name for each in found] == ["", "a.jsonl", ""]

@@ -191,13 +191,13 @@ def test_files_are_listed_with_the_folder_that_the_client_wrote_down(tmp_path: P
     whole(top / "abc" / "chats" / "session-1.json", HEAD)
     lines(top / "named" / "chats" / "session-2.jsonl", [HEAD])
     whole(top / "hash" / "chats" / "session-3.json", HEAD)
-    (top / "abc" / ".project_root").write_text("/work/app\n")
-    whole(tmp_path / ".gemini" / "projects.json", {"projects": {"/work/other": "named"}})
+    (top / "abc" / ".project_root").write_text("/home/ada/app\n")
+    whole(tmp_path / ".gemini" / "projects.json", {"projects": {"/home/ada/other": "named"}})
     found = list(gemini.files({}, str(tmp_path)))
     assert [(Path(each.path).name, each.folders) for each in found] == [
-        ("session-1.jsonl", ("/work/app",)),
+        ("session-1.jsonl", ("/home/ada/app",)),
         ("session-3.json", ()),
-        ("session-2.jsonl", ("/work/other",)),
+        ("session-2.jsonl", ("/home/ada/other",)),
     ]
     assert list(gemini.files({"GEMINI_CLI_HOME": str(tmp_path)}, "/nowhere")) == found
     assert list(gemini.files({}, str(tmp_path / "empty"))) == []

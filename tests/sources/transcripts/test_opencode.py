@@ -39,7 +39,7 @@ from tests.sources.transcripts.other_clients import (
 )
 
 USER = {"role": "user", "time": {"created": MILLIS}}
-AGENT = {"role": "assistant", "modelID": "m-1", "providerID": "p-1", "path": {"cwd": "/work/app/sub"}}
+AGENT = {"role": "assistant", "modelID": "m-1", "providerID": "p-1", "path": {"cwd": "/home/ada/app/sub"}}
 
 
 def text(words: str, **more: Any) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def stored(top: Path) -> Path:
     whole(storage / "message" / "s2" / "m2.json", {"id": "m2", "time": {"created": MILLIS + 1}, **AGENT})
     whole(storage / "part" / "m1" / "p1.json", text("Old words."))
     whole(storage / "part" / "m2" / "p2.json", text("Old answer."))
-    about = {"id": "s2", "directory": "/work/old", "version": "0.9", "parentID": None, "title": "T"}
+    about = {"id": "s2", "directory": "/home/ada/old", "version": "0.9", "parentID": None, "title": "T"}
     return whole(storage / "session" / "p" / "ses_2.json", about)
 
 
@@ -70,12 +70,12 @@ def test_a_session_tells_its_facts_its_words_and_its_tokens(tmp_path: Path) -> N
     first, _, second = of(items, Facts)[:3] if len(of(items, Facts)) > 2 else (*of(items, Facts), of(items, Facts)[-1])
     assert (first.session, first.cwd, first.version, first.title, first.at) == (
         "s1",
-        "/work/app",
+        "/home/ada/app",
         "1.2.0",
         "A title",
         MICROS,
     )
-    assert (second.model, second.provider, second.cwd) == ("m-1", "p-1", "/work/app/sub")
+    assert (second.model, second.provider, second.cwd) == ("m-1", "p-1", "/home/ada/app/sub")
     assert typed(items) == ["Do it."]
     assert [item.text for item in of(items, AssistantText)] == ["I do."]
     assert [(item.read, item.written, item.cached) for item in of(items, Spent)] == [(10, 3, 3)]
@@ -84,7 +84,7 @@ def test_a_session_tells_its_facts_its_words_and_its_tokens(tmp_path: Path) -> N
 def test_the_older_folders_give_the_same_with_or_without_the_file_of_the_session(tmp_path: Path) -> None:
     path = stored(tmp_path)
     items = read("opencode", path)
-    assert of(items, Facts)[0].cwd == "/work/old"
+    assert of(items, Facts)[0].cwd == "/home/ada/old"
     assert typed(items) == ["Old words."]
     assert [item.text for item in of(items, AssistantText)] == ["Old answer."]
     messages = read("opencode", tmp_path / "opencode" / "storage" / "message" / "s2")
@@ -262,7 +262,7 @@ def test_sessions_are_listed_of_every_database_and_of_folders_that_no_database_h
     (data / "opencode" / "opencode-bad.db").write_bytes(b"no database")
     found = list(opencode.files({}, str(tmp_path)))
     assert [(Path(each.path).name, each.part, each.folders) for each in found] == [
-        ("opencode.db", "s1", ("/work/app",)),
+        ("opencode.db", "s1", ("/home/ada/app",)),
         ("ses_2.json", "s2", ()),
     ]
     assert list(opencode.files({"XDG_DATA_HOME": str(data)}, "/nowhere")) == found

@@ -12,6 +12,7 @@ from backstory.project.ci.judging import judge, memory_changes
 from backstory.project.gateway import record
 from backstory.project.operations import operate
 from backstory.project.refresh import open_project
+from backstory.project.reviewing import take_back
 from backstory.project.team.approving import not_allowed
 from backstory.project.team.diffing import diff, main_branch
 from backstory.records.event import AGENT, PERSON, By
@@ -136,6 +137,37 @@ def test_only_approvers_may_judge_and_the_base_says_who_they_are(project: Path) 
     commit(project, "By an agent", author="Carl Example")
     with open_project(str(project)) as memory:
         assert agents and not_allowed(memory, base) == []
+
+
+def test_who_replaces_or_undoes_judges_too(project: Path) -> None:
+    marker = project / ".backstory" / "project.toml"
+    rules = '\n[team.approvers]\n"src/*" = ["Ann Example"]\n'
+    marker.write_text(marker.read_text(encoding="utf-8") + rules, encoding="utf-8")
+    about = say(project, "decision", "Use wool", AGENT_ONE, files=["src/store.py"])
+    other = say(project, "decision", "Use felt for the roof", AGENT_ONE)
+    with open_project(str(project)) as memory:
+        approved = operate(memory, ME, "confirm", about)
+        (event,) = memory.db.execute("SELECT id FROM events WHERE kind = 'confirm'").fetchone()
+    assert approved.standing == "confirmed"
+    base = commit(project, "Begin")
+    for author, count in (("Carl Example", 1), ("Ann Example", 0)):
+        git(project, "checkout", "-qB", "undone", base)
+        with open_project(str(project)) as memory:
+            take_back(memory, ME, event)
+        commit(project, "Take it back", author=author)
+        with open_project(str(project)) as memory:
+            assert [one.what for one in not_allowed(memory, base)] == ["undo"] * count
+        git(project, "checkout", "-qB", "replaced", base)
+        say(project, "decision", "Use silk", supersedes=[about])
+        commit(project, "Replace it", author=author)
+        with open_project(str(project)) as memory:
+            found = not_allowed(memory, base)
+            assert [one.files for one in found] == [("src/store.py",)] * count
+        git(project, "checkout", "-qB", "free", base)
+        say(project, "decision", "Use slate for the roof", supersedes=[other])
+        commit(project, "Replace the other", author=author)
+        with open_project(str(project)) as memory:
+            assert not_allowed(memory, base) == []
 
 
 def test_without_rules_anybody_may(project: Path) -> None:

@@ -25,7 +25,7 @@ from backstory.sources.git.blobs import show
 from backstory.sources.git.run import git
 
 # Operations that say what counts; an entry of a person counts as confirmed, so it is one of them.
-JUDGING = ("confirm", "approve", "reject", "lift", "resolve", "redact", "retire")
+JUDGING = ("confirm", "approve", "reject", "lift", "resolve", "redact", "retire", "undo")
 _PLAIN = ("--unified=0", "--no-color", "--no-ext-diff", "--no-textconv")
 _FORMAT = "%x01%H%x00%an%x00%ae"
 
@@ -73,7 +73,7 @@ def not_allowed(project: Project, base: str, head: str = "HEAD") -> list[NotAllo
         if not _judges(fields):
             continue
         target = str(fields.get("target") or fields.get("id", ""))
-        files = _files(project, target, fields)
+        files = _files(project, [target, *_withdrawn(fields)], fields)
         allowed = _allowed(rules, files)
         if allowed is not None and not {name.casefold(), email.casefold()} & {one.casefold() for one in allowed}:
             found.append(NotAllowed(
@@ -104,10 +104,18 @@ def _matches(pattern: str, path: str) -> bool:
     return pattern == "*" or fnmatchcase(path, pattern) or path.startswith(pattern.rstrip("/") + "/")
 
 
-def _files(project: Project, target: str, fields: Fields) -> tuple[str, ...]:
+def _withdrawn(fields: Fields) -> list[str]:
+    """The other entries that give way by an event: those that it replaces, the other side of a conflict."""
+    return [str(id_) for id_ in (*fields.get("supersedes", ()), fields.get("over", "")) if id_]
+
+
+def _files(project: Project, targets: list[str], fields: Fields) -> tuple[str, ...]:
+    """The files of the entries that an event is about, and those that it cites itself."""
+    marks = ", ".join("?" * len(targets))
     rows = project.db.execute(
-        "SELECT DISTINCT f.path FROM entry_files AS f JOIN entries AS e USING (entry) WHERE e.id = ? ORDER BY 1",
-        (target,),
+        f"SELECT DISTINCT f.path FROM entry_files AS f JOIN entries AS e USING (entry) WHERE e.id IN ({marks})"
+        " ORDER BY 1",
+        targets,
     ).fetchall()
     cited = [str(ref.get("path", "")) for ref in fields.get("files", ()) if isinstance(ref, dict)]
     return tuple(dict.fromkeys([*(path for (path,) in rows), *filter(None, cited)]))

@@ -269,3 +269,23 @@ def test_sessions_are_listed_of_every_database_and_of_folders_that_no_database_h
     with closing(sqlite3.connect(tmp_path / "empty.db")) as connection:
         connection.executescript(OPENCODE_SCHEMA)
     assert list(opencode.files({"OPENCODE_DB": str(tmp_path / "empty.db")}, "/nowhere")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "does"),
+    [
+        ("backstory_record_project_memory", {"kind": "note"}, "memory"),
+        ("mcp_backstory_brief", {}, "memory"),
+        ("mcp--backstory--brief", {}, "memory"),
+        ("backstory-search_project_memory", {}, "memory"),
+        ("use_mcp_tool", {"server_name": "backstory", "tool_name": "brief"}, "memory"),
+        ("bash", {"command": "backstory note 'always use wool'"}, "memory"),
+        ("mcp_pangolin_brief", {}, "other"),
+        ("mcp_my_backstory_clone", {}, "other"),
+        ("use_mcp_tool", {"server_name": "pangolin", "tool_name": "brief"}, "other"),
+        ("bash", {"command": "backstory note x && pytest -q"}, "shell"),
+    ],
+)
+def test_calls_of_backstory_itself_are_told_apart(tmp_path: Path, name: str, given: dict[str, Any], does: str) -> None:
+    (call,) = of(session(tmp_path, tool(name, given, status="completed", output="done")), Call)
+    assert call.does == does

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from backstory.sources.transcripts import patches
 from backstory.sources.transcripts.fields import Record, first, record, records, text
+from backstory.sources.transcripts.own import is_own_command, is_own_tool
 from backstory.sources.transcripts.stream import (
     AGENT,
     EDIT,
@@ -58,6 +59,8 @@ _PATCH = ("input", "patch", "patchText", "patch_text", "diff", "command")
 _SEVERAL = ("edits", "replacements", "changes")
 _WORDS = ("pattern", "query", "regex", "url", "search_term", "searchTerm", "prompt", "task", "message", "glob_pattern")
 _FOLDERS = ("cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir_path")
+# The server of a tool, where a client calls all of them through one.
+_SERVERS = ("server_name", "serverName", "server")
 _DELETES = {"deletefile", "delete"}
 _MOST_PATHS = 50
 
@@ -69,6 +72,9 @@ def called(offset: int, at: int | None, call: str, tool: str, arguments: object)
     does = _DOES.get(name, OTHER)
     if does == EDIT and args.get("command") == "view":
         does = READ
+    command = _command(args) if does == SHELL else ""
+    if is_own_tool(tool) or is_own_tool(first(args, *_SERVERS)) or is_own_command(command):
+        does = MEMORY
     edits = list(_edits(offset, at, call, name, args)) if does in (EDIT, OTHER) else []
     yield Call(
         offset,
@@ -76,9 +82,9 @@ def called(offset: int, at: int | None, call: str, tool: str, arguments: object)
         call,
         tool,
         does,
-        command=_command(args) if does == SHELL else "",
+        command=command,
         paths=_paths(args, edits) if does not in (SHELL, FETCH, AGENT, PLAN) else (),
-        cwd=first(args, *_FOLDERS) if does == SHELL else "",
+        cwd=first(args, *_FOLDERS) if command else "",
         words=first(args, *_WORDS) if does in (SEARCH, FETCH, AGENT, OTHER, MEMORY) else "",
     )
     yield from edits

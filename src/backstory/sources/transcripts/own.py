@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-# `mcp__backstory__recall`, `mcp__plugin_backstory_backstory__recall`, `backstory.recall`, `backstory__recall`
-_TOOL = re.compile(r"(?:mcp__)?(?:plugin_\w*?)?backstory(?:__|\.|-|$)")
+# `mcp__backstory__recall`, `mcp__plugin_backstory_backstory__recall`, `backstory.recall`, `backstory__recall`,
+# `mcp_backstory_recall`, `mcp--backstory--recall`, `backstory_recall`, `backstory-recall`
+_TOOL = re.compile(r"(?:mcp[_-]{1,2})?(?:plugin_\w*?)?backstory(?:[_.-]|$)")
 _CUT = re.compile(r"&&|\|\||[;\n|]")
 _RUN = re.compile(r"(?:\w+=\S*\s+)*(?:uvx\s+|uv\s+run\s+|python[\d.]*\s+-m\s+|\S*/)?backstory(?:\s|$)")
 _ASIDE = re.compile(r"(?:cd|head|tail|cat|echo|true|less|jq|grep)(?:\s|$)")

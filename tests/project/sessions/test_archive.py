@@ -325,3 +325,23 @@ def test_a_moved_archive_folder_is_no_matter_and_a_copy_of_the_clone_reads_for_i
         os.unlink(reading.archive_path(memory.config))
     # Its old folder is gone, and is known as a place of this project.
     assert refresh(moved).sessions == 1
+
+
+def test_a_patch_in_another_folder_than_the_session_is_of_the_file_there(project: Path, home: Path) -> None:
+    (project / "web").mkdir()
+    patch = "*** Begin Patch\n*** Add File: app.js\n+x = 1\n*** End Patch"
+    given = json.dumps({"cmd": f"apply_patch <<'E'\n{patch}\nE", "workdir": str(project / "web")})
+    at = "2026-11-20T10:00:00.000Z"
+    lines = [
+        {"timestamp": at, "type": "session_meta", "payload": {"id": "c-1", "cwd": str(project)}},
+        {"timestamp": at, "type": "response_item", "payload": {
+            "type": "function_call", "name": "exec_command", "call_id": "1", "arguments": given}},
+        {"timestamp": at, "type": "response_item", "payload": {
+            "type": "function_call_output", "call_id": "1", "output": "Exit code: 0\nOutput:\nSuccess."}},
+    ]  # fmt: skip
+    path = home / ".codex" / "sessions" / "2026" / "11" / "20" / "rollout-1.jsonl"
+    path.parent.mkdir(parents=True)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    refresh(project)
+    with opened(project) as memory:
+        assert [(file.path, file.edits) for file in answers.shown(memory, "c-1").files] == [("web/app.js", 1)]

@@ -7,16 +7,15 @@ same way as the archive does. A result is joined to its call; an edit whose call
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
 import msgspec
 
 from backstory.project.capture.story import Asked, Changed, Looked, Ran, Refused, Said, Step, Stopped, Story
+from backstory.project.sessions.placing import Owning, Placed, folder_inside, placed
 from backstory.sources.transcripts import stream
-from backstory.sources.transcripts.commands import Line, is_failure, understood
+from backstory.sources.transcripts.commands import Line, commits_told, is_failure
 from backstory.sources.transcripts.failures import error_line, verdict
 
 # What is kept of an output (half of it from either end), of a text, and of a change, in characters.
@@ -26,19 +25,6 @@ MOST_PENDING = 500
 
 # The marks of what backstory writes: the fence, its heading, and a line of a brief with its date and id.
 _OURS = re.compile(r"<project-memory|\[Project Memory|\(\d{4}-\d\d-\d\d, [0-9A-HJKMNP-TV-Z]{6}\)\s*$", re.MULTILINE)
-_COMMITTED = re.compile(r"^\[[^\]\n]*?\b([0-9a-f]{7,40})\] ", re.MULTILINE)
-
-
-class Owning(Protocol):
-    """Whose a folder or a file is: `project.sessions.owning.Owner`."""
-
-    def owns(self, folder: str) -> bool:
-        """Whether work in this folder is work on this project."""
-        ...
-
-    def relative(self, path: str, cwd: str) -> str:
-        """`path` from the project's root, "" for one that is not this project's."""
-        ...
 
 
 def story_of(
@@ -69,9 +55,7 @@ class _Pending(msgspec.Struct):
     """A call that has no result yet."""
 
     call: stream.Call
-    line: Line | None
-    folder: str
-    is_own: bool
+    place: Placed
     changes: list[Changed]
 
 
@@ -117,26 +101,20 @@ class _Telling:
         if item.does == stream.MEMORY:
             self.own_calls.add(item.call)
             return
-        cwd = item.cwd or self.facts.cwd
-        line = understood(item.command) if item.command else None
-        if line and line.folder:
-            cwd = os.path.normpath(os.path.join(cwd, os.path.expanduser(line.folder)))
-        paths = [inside for path in item.paths if (inside := self.owner.relative(path, cwd))]
-        is_own = self.owner.owns(cwd) and (not item.paths or bool(paths))
-        if not is_own and not paths:
+        place = placed(self.owner, item, self.facts.cwd)
+        if not place.is_own and not place.paths:
             return
-        folder = self.owner.relative(os.path.join(cwd, "x"), "").removesuffix("x").rstrip("/")
         if len(self.pending) < MOST_PENDING:
-            self.pending[item.call] = _Pending(item, line, folder, is_own, [])
+            self.pending[item.call] = _Pending(item, place, [])
         if item.does == stream.READ:
-            for path in paths:
+            for path in place.paths:
                 self.add(Looked(item.offset, item.at, self.turn, path))
 
     def edit(self, item: stream.Item) -> None:
         if not isinstance(item, stream.Edit) or self.copied or item.call in self.own_calls:
             return
         pending = self.pending.get(item.call)
-        path = self.owner.relative(item.path, (pending and pending.call.cwd) or self.facts.cwd)
+        path = self.owner.relative(item.path, (pending and pending.place.folder) or self.facts.cwd)
         if not path or path.startswith(".backstory/") or _is_ours(item.new) or (item.old and _is_ours(item.old)):
             return
         if len(item.new) > CHANGE or len(item.old or "") > CHANGE:
@@ -153,8 +131,8 @@ class _Telling:
         pending = self.pending.pop(item.call, None)
         if pending is None or self.copied:
             return
-        if pending.call.does == stream.SHELL and pending.line and pending.is_own:
-            self._ran(pending, pending.line, item)
+        if pending.call.does == stream.SHELL and pending.place.line and pending.place.is_own:
+            self._ran(pending, pending.place.line, item)
         if item.outcome != stream.ERROR:
             for change in pending.changes:
                 self.add(change)
@@ -166,13 +144,13 @@ class _Telling:
         text = "" if _is_ours(text) else text
         outcome = _outcome(command, line, item, text)
         error = error_line(text) if outcome == "failed" else ""
-        if outcome != "failed" and "commit" in command:
-            self.commits.extend((sha, pending.call.offset) for sha in _COMMITTED.findall(text[:TEXT]))
+        if outcome != "failed":
+            self.commits.extend((sha, pending.call.offset) for sha in commits_told(command, text))
         kept = text if len(text) <= OUTPUT else f"{text[: OUTPUT // 2]}\n{text[-OUTPUT // 2 :]}"
         self.add(
             Ran(
                 pending.call.offset, item.at or pending.call.at, self.turn, item.call, command[:TEXT], line, outcome,
-                item.code, kept, error, pending.folder,
+                item.code, kept, error, folder_inside(self.owner, pending.place.folder),
             )
         )  # fmt: skip
 

@@ -8,7 +8,6 @@ archive has to remember of a transcript in between.
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from functools import lru_cache
 from hashlib import blake2b
@@ -17,18 +16,17 @@ import msgspec
 
 from backstory.index.archive import writing
 from backstory.project.sessions.owning import Owner
+from backstory.project.sessions.placing import folder_inside, placed
 from backstory.records.hostile import one_line
 from backstory.records.secrets import redact
 from backstory.sources.transcripts import stream
-from backstory.sources.transcripts.commands import is_failure, understood
+from backstory.sources.transcripts.commands import commits_told, is_failure
 from backstory.sources.transcripts.failures import error_line
 
 TITLE, ASKED, SAID, COMMAND, ERROR = 120, 200, 300, 300, 300
 # A piece of a turn becomes a document of its own at this many characters, and longer single texts are cut.
 PASSAGE, LONGEST_TEXT, WORDS = 12_000, 100_000, 2_000
 MOST_PENDING = 500
-
-_COMMITTED = re.compile(r"^\[[^\]\n]*?\b([0-9a-f]{7,40})\] ", re.MULTILINE)
 
 
 class Pending(msgspec.Struct, array_like=True):
@@ -38,6 +36,8 @@ class Pending(msgspec.Struct, array_like=True):
     does: str
     command: str
     edits: tuple[str, ...] = ()
+    # Where it ran: what it edits is named from there.
+    folder: str = ""
 
 
 class Going(msgspec.Struct, array_like=True):
@@ -160,18 +160,13 @@ class Taker:
     def _call(self, item: stream.Call) -> None:
         if self.going.copied:
             return
-        cwd = item.cwd or self.folder
-        line = understood(item.command) if item.command else None
-        if line and line.folder:
-            cwd = os.path.normpath(os.path.join(cwd, os.path.expanduser(line.folder)))
-        paths = [inside for path in item.paths if (inside := self.owner.relative(path, cwd))]
-        own = self.owner.owns(cwd) and (not item.paths or bool(paths))
-        if not own and not paths:
+        place = placed(self.owner, item, self.folder)
+        if not place.is_own and not place.paths:
             return
         self._own(item)
         self._begin_if_none(item)
         # A command in another project's folder that only names a file of this one says nothing of it.
-        command, words = _clean_call(item) if own else ("", "")
+        command, words = _clean_call(item) if place.is_own else ("", "")
         number = self.calls.add(
             self.going.turn,
             item.offset,
@@ -181,18 +176,19 @@ class Taker:
             one_line(command[: 2 * COMMAND], COMMAND),
         )
         if len(self.going.pending) < MOST_PENDING:
-            self.going.pending[item.call] = Pending(number, item.does, command)
+            self.going.pending[item.call] = Pending(number, item.does, command, (), place.folder)
         self.going.calls += 1
         self.now.calls += 1
         self.going.outcome = "unknown"
         self._add("\n".join(filter(None, (command, words))), item)
         if item.does == stream.READ:
-            for path in paths:
+            for path in place.paths:
                 self._touched(path, item, edit=False)
 
     def _edit(self, item: stream.Edit) -> None:
         pending = self.going.pending.get(item.call)
-        inside = "" if self.going.copied else self.owner.relative(item.path, self.folder)
+        folder = (pending and pending.folder) or self.folder
+        inside = "" if self.going.copied else self.owner.relative(item.path, folder)
         if not inside:
             return
         self._own(item)
@@ -211,7 +207,7 @@ class Taker:
         failed = item.outcome == stream.ERROR
         if pending.does == stream.SHELL:
             failed = is_failure(pending.command, item.outcome, item.code)
-            for sha in _COMMITTED.findall(item.text[:20_000]) if "commit" in pending.command else ():
+            for sha in commits_told(pending.command, item.text):
                 writing.committed(self.db, self.session, sha, item.at, item.offset)
         error = one_line(redact(error_line(item.text)).text, ERROR) if failed else ""
         self.calls.ended(pending.call, item.outcome, item.code, error)
@@ -267,7 +263,7 @@ class Taker:
         going = self.going
         if not going.ours:
             going.ours = True
-            going.cwd = self.owner.relative(os.path.join(self.folder, "x"), "").removesuffix("x").rstrip("/")
+            going.cwd = folder_inside(self.owner, self.folder)
         if item.at is not None:
             going.began = item.at if going.began is None else min(going.began, item.at)
             going.ended = item.at if going.ended is None else max(going.ended, item.at)

@@ -30,6 +30,9 @@ _DURATION = re.compile(r"^-?-?\w*[=\d.]+[smhd]?$")
 _QUOTED = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*\"""")
 _SPACE = re.compile(r"\s+")
 _STOPS = re.compile(r"\\.|['\"`;\n]|&&|\|\|?", re.DOTALL)
+_COMMITTED = re.compile(r"^\[[^\]\n]*?\b([0-9a-f]{7,40})\] ", re.MULTILINE)
+# Of an output; git says what it committed near its begin.
+_TOLD = 20_000
 _HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?[^\n]*\n.*?^\s*\1\s*$", re.DOTALL | re.MULTILINE)
 
 
@@ -84,6 +87,11 @@ def is_failure(command: str, outcome: str, code: int | None) -> bool:
         return False
     # 130 and 143: somebody or something stopped it; that says nothing of the command.
     return code not in (130, 137, 143)
+
+
+def commits_told(command: str, output: str) -> list[str]:
+    """The short ids of the commits that git says it made."""
+    return _COMMITTED.findall(output[:_TOLD]) if "commit" in command else []
 
 
 def _split(text: str) -> list[str]:

@@ -1,6 +1,6 @@
 """What is done when a session is over: its transcript is read, and what it learned is proposed, within the hook's time.
 
-What does not fit into the time waits: the next `backstory capture`, or the end of the next session, goes on there.
+What does not fit into the time waits for the next `backstory capture`, which goes on there.
 """
 
 from __future__ import annotations

@@ -99,10 +99,11 @@ def test_fixes_that_read_alike_have_one_key_and_others_have_another() -> None:
 def test_the_same_fix_in_two_sessions_is_one_that_repeats() -> None:
     one, two, other = mended(), mended(), mended(output="KeyError: z")
     found = [(name, told.found()[0]) for name, told in (("s1", one), ("s2", two), ("s3", other))]
-    [repeated] = [one for one in known.across([], found) if one.detector == "repeated-fix"]
+    [repeated] = known.repeated_fix.across(found)
+    assert repeated.detector == "repeated-fix"
     assert repeated.fields["summary"].startswith("In 2 sessions: `pytest tests/x.py` failed")
     assert [place.session for place in repeated.evidence] == ["s1", "s2"]
-    assert known.across([], found[1:]) == []
+    assert list(known.repeated_fix.across(found[1:])) == []
 
 
 def test_an_edit_that_was_taken_back_after_a_failure_is_a_trial_that_failed() -> None:
@@ -232,7 +233,7 @@ def test_a_session_proposes_five_at_most_the_best_first_and_each_once() -> None:
         told.failed("pytest", f"ValueError: {number}").edited(f"src/{number}.py").ran("pytest")
     told.failed("pytest", "ValueError: 0").edited("src/0.py").ran("pytest")
     told.refused("we never delete the data of others", command="rm -rf data")
-    best = known.best_of(told.story())
+    best = known.best(known.all_of(told.story()))
     assert len(best) == known.MOST
     assert best[0].detector == "rejection"
     assert len([one for one in told.found() if one.fields.get("files") == ("src/0.py",)]) == 1

@@ -14,7 +14,7 @@ from backstory.project import answers
 from backstory.project.authority import hook
 from backstory.project.capture.backfill import backfill
 from backstory.project.capture.running import Captured, capture
-from backstory.project.capture.writing import says_again
+from backstory.project.capture.writing import Writer, says_again
 from backstory.project.gateway import record
 from backstory.project.opened import Project
 from backstory.project.operations import operate
@@ -119,6 +119,43 @@ def test_what_backstory_injected_is_never_captured(memory: Project, project: Pat
     assert any("tabs" in one.summary for one in done.proposals)
     assert not any("pangolin" in one.summary for one in done.proposals)
     assert "pangolin" not in json.dumps(log_lines(project))
+
+
+def test_two_decisions_and_two_issues_of_one_turn_are_all_proposed_and_once(memory: Project, project: Path) -> None:
+    session = Claude(project)
+    session.user("From now on use tabs instead of spaces in every file. We never want to log the names of customers.")
+    session.user("The reports of issue #717 and issue #718 show that the cache of the store is never emptied at all.")
+    done = run(memory)
+    assert sorted(one.detector for one in done.proposals) == ["issue-note"] * 2 + ["user-decision"] * 2
+    assert done.recorded == 4 and done.known == 0
+    before = log_lines(project)
+    os.unlink(reading.archive_path(memory.config))
+    again = run(memory)
+    assert (again.recorded, again.known) == (0, 4)
+    assert log_lines(project) == before
+
+
+def test_a_capture_that_is_stopped_in_the_middle_goes_on_there(
+    memory: Project, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = red_edit_green(Claude(project))
+    session.user("from now on use WAL mode instead of the rollback journal, always")
+    write, written = Writer.write, []
+
+    def stopped(writer: Writer, *given: Any) -> Any:
+        if written:
+            raise KeyboardInterrupt
+        written.append(given)
+        return write(writer, *given)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Writer, "write", stopped)
+        run(memory)
+    assert len(log_lines(project)) == 1
+    done = run(memory)
+    assert (done.sessions, done.recorded, done.known) == (1, 1, 1)
+    assert len(log_lines(project)) == 2
+    assert run(memory).sessions == 0
 
 
 def test_a_decision_said_again_in_a_later_session_is_confirmed_once(memory: Project, project: Path) -> None:

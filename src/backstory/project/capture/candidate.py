@@ -21,7 +21,8 @@ class Candidate(msgspec.Struct, frozen=True):
 
     `fields` are those that the write gateway takes for `kind` (summary, detail, files, outcome, ...); nothing in them
     is redacted yet, the gateway does that. `evidence` is in order, and its first place is what identifies the candidate
-    together with `detector`. `at` is when it happened, microseconds. `weight` orders the candidates of a session.
+    together with `detector`, and with `which` where a detector finds several things at one place. `at` is when it
+    happened, microseconds. `weight` orders the candidates of a session.
     """
 
     detector: str
@@ -32,3 +33,4 @@ class Candidate(msgspec.Struct, frozen=True):
     weight: float = 1.0
     # Equal for candidates of several sessions that say the same: patterns and repeated fixes are counted by it.
     key: str = ""
+    which: str = ""

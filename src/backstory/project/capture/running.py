@@ -15,7 +15,6 @@ import msgspec
 from backstory.index.archive import asking, finds, store
 from backstory.project.capture import writing
 from backstory.project.capture.candidate import Candidate
-from backstory.project.capture.detectors import hot_files, patterns, repeated_fix
 from backstory.project.capture.detectors import known as detectors
 from backstory.project.capture.story import Story
 from backstory.project.capture.telling import story_of
@@ -111,13 +110,16 @@ class _Capture:
         self.result.sessions += 1
         cleaned = [_clean(candidate) for candidate in everything]
         self._keep(session, cleaned)
-        for candidate in everything[: detectors.MOST]:
+        for candidate in detectors.best(everything):
             self._write(candidate, session)
         pairs = [(session.id, candidate) for candidate in cleaned]
         for id_, body in finds.repeated(self.db, [candidate.key for candidate in cleaned if candidate.key]):
             pairs.append((id_, msgspec.json.decode(body, type=Candidate)))
-        for candidate in repeated_fix.across(_told_differently(pairs)):
+        for candidate in detectors.repeated_fix.across(_told_differently(pairs)):
             self._write(candidate, session)
+        if not self.result.dry_run:
+            # Not before: what was stopped in the middle is looked at again, and knows by its marks what it wrote.
+            finds.looked_at(self.db, session.session)
 
     def look_together(self) -> None:
         """What the newest sessions have in common."""
@@ -125,7 +127,7 @@ class _Capture:
         if not sessions:
             return
         stories = [self._story(session) for session in sessions]
-        for candidate in [*hot_files.across(stories), *patterns.across(stories)]:
+        for candidate in detectors.across(stories):
             self._write(candidate, sessions[-1])
 
     def _story(self, session: asking.Session) -> Story:
@@ -148,7 +150,6 @@ class _Capture:
         self.db.execute("BEGIN IMMEDIATE")
         rows = [(one.detector, one.evidence[0].offset, one.key, msgspec.json.encode(one).decode()) for one in found]
         finds.keep(self.db, session.session, rows)
-        finds.looked_at(self.db, session.session)
         self.db.execute("COMMIT")
 
     def _write(self, candidate: Candidate, session: asking.Session) -> None:
@@ -182,7 +183,8 @@ def _clean(candidate: Candidate) -> Candidate:
     # The beginning of a key says what kind it is. A failure that says nothing is like any other.
     kind, _, rest = candidate.key.partition(":")
     key = f"{kind}:{blake2b(rest.encode(), digest_size=8).hexdigest()}" if rest and not rest.startswith("|") else ""
-    return msgspec.structs.replace(candidate, fields=fields, evidence=evidence, key=key)
+    which = redact(candidate.which).text
+    return msgspec.structs.replace(candidate, fields=fields, evidence=evidence, key=key, which=which)
 
 
 def _redacted(value: object) -> object:

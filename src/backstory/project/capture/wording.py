@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from backstory.project.capture.story import Asked, Ran, Said, Step
+from backstory.project.capture.story import Ran
 from backstory.records.hostile import one_line
 
 SUMMARY, COMMAND, ERROR, QUOTE = 300, 80, 120, 160
@@ -70,8 +70,3 @@ def same_failure(error: str, files: Iterable[str]) -> str:
     """
     plain = " ".join(_VALUE.sub("#", error.lower()).split())
     return f"fix:{plain}|{','.join(sorted(set(files)))}" if plain else ""
-
-
-def last_words(steps: Sequence[Step]) -> Asked | Said | None:
-    """The last that somebody said in `steps`."""
-    return next((step for step in reversed(steps) if isinstance(step, Asked | Said)), None)

@@ -151,7 +151,8 @@ def _mark(candidate: Candidate, session: Session) -> str:
     """What makes a candidate the same when its transcript is read again."""
     first = candidate.evidence[0]
     several = any(one.session for one in candidate.evidence)
-    what = candidate.key if several and candidate.key else f"{session.client} {session.id} {first.offset}"
+    place = f"{session.client} {session.id} {first.offset}"
+    what = candidate.key if several and candidate.key else f"{place} {candidate.which}".rstrip()
     return f"{MARK}{candidate.detector} {blake2b(what.encode(), digest_size=8).hexdigest()}"
 
 

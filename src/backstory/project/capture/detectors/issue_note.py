@@ -92,7 +92,7 @@ def _note(
     fields: dict[str, object] = {"summary": summary(told), "issue": issue, "observation": one_line(observation, 1_500)}
     if files:
         fields["files"] = files
-    return Candidate(NAME, "issuenote", fields, (evidence,), at, weight, key=f"issue:{issue}")
+    return Candidate(NAME, "issuenote", fields, (evidence,), at, weight, f"issue:{issue}", issue)
 
 
 def _issues(text: str) -> Iterator[str]:

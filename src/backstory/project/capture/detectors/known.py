@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from backstory.project.capture.candidate import Candidate
@@ -27,9 +27,7 @@ __all__ = [
     "Detector",
     "across",
     "all_of",
-    "best_of",
-    "hot_files",
-    "patterns",
+    "best",
     "repeated_fix",
 ]
 
@@ -77,15 +75,15 @@ def all_of(story: Story) -> list[Candidate]:
     return kept
 
 
-def best_of(story: Story) -> list[Candidate]:
-    """What a session proposes: at most `MOST`."""
-    return all_of(story)[:MOST]
+def best(found: Sequence[Candidate]) -> Sequence[Candidate]:
+    """What a session proposes of what was found in it: at most `MOST`."""
+    return found[:MOST]
 
 
-def across(stories: Iterable[Story], found: Iterable[tuple[str, Candidate]] = ()) -> list[Candidate]:
-    """What several sessions propose together: of their stories, and of what was found in each."""
+def across(stories: Iterable[Story]) -> list[Candidate]:
+    """What several sessions propose together."""
     told = list(stories)
-    return [*repeated_fix.across(found), *hot_files.across(told), *patterns.across(told)]
+    return [*hot_files.across(told), *patterns.across(told)]
 
 
 def _marks(candidate: Candidate) -> set[str]:

@@ -106,6 +106,7 @@ def detect(story: Story) -> Iterator[Candidate]:
                     (Evidence(step.offset, "the person said so"),),
                     step.at,
                     weight=_weight(said),
+                    which=said,
                 )
 
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from backstory.sources.dependencies.contract import Told
+from backstory.sources.dependencies.contract import Told, table
 
 _GO = re.compile(r"^\s*(?:require\s+)?([\w.-]+\.[\w.-]+/\S+)\s+(v\d\S*)", re.MULTILINE)
 _POM = re.compile(r"<dependency>(.*?)</dependency>", re.DOTALL)
@@ -25,12 +25,12 @@ _NUGET_CONFIG = re.compile(r"<package\b([^>]*)/?>")
 def cargo(text: str) -> Iterator[Told]:
     """The dependencies of a Cargo.toml, of its workspace and its targets too."""
     data = tomllib.loads(text)
-    holders = [data, _table(data.get("workspace")), *map(_table, _table(data.get("target")).values())]
+    holders = [data, table(data.get("workspace")), *map(table, table(data.get("target")).values())]
     for holder in holders:
         for section in ("dependencies", "dev-dependencies", "build-dependencies"):
-            for name, about in _table(holder.get(section)).items():
-                asked = about if isinstance(about, str) else _table(about).get("version", "")
-                yield Told("cargo", str(_table(about).get("package", name)), asked if isinstance(asked, str) else "")
+            for name, about in table(holder.get(section)).items():
+                asked = about if isinstance(about, str) else table(about).get("version", "")
+                yield Told("cargo", str(table(about).get("package", name)), asked if isinstance(asked, str) else "")
 
 
 def cargo_lock(text: str) -> Iterator[Told]:
@@ -65,13 +65,13 @@ def gradle(text: str) -> Iterator[Told]:
 def version_catalog(text: str) -> Iterator[Told]:
     """The libraries of a libs.versions.toml."""
     data = tomllib.loads(text)
-    versions = _table(data.get("versions"))
-    for about in _table(data.get("libraries")).values():
+    versions = table(data.get("versions"))
+    for about in table(data.get("libraries")).values():
         if isinstance(about, str):
             group, name, version = [*about.split(":"), "", ""][:3]
             yield Told("maven", f"{group}:{name}", version)
             continue
-        item = _table(about)
+        item = table(about)
         module = item.get("module") or f"{item.get('group', '')}:{item.get('name', '')}"
         yield Told("maven", str(module), _catalogued(item.get("version"), versions))
 
@@ -114,7 +114,3 @@ def _tag(text: str, name: str) -> str:
 def _attribute(text: str, name: str) -> str:
     found = re.search(rf"\b{name}\s*=\s*['\"]([^'\"]*)['\"]", text, re.IGNORECASE)
     return found[1] if found else ""
-
-
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # Names of ecosystems as people write them before a library: `npm:react@^18`.
 ECOSYSTEMS = ("pypi", "npm", "cargo", "go", "gem", "maven", "composer", "hex", "nuget", "docker", "actions")
@@ -20,6 +20,11 @@ class Told(NamedTuple):
     range: str = ""
     locked: str = ""
     declared: bool = True
+
+
+def table(value: object) -> dict[str, Any]:
+    """An object of JSON or TOML; an empty one for everything else."""
+    return value if isinstance(value, dict) else {}
 
 
 def plain_name(ecosystem: str, name: str) -> str:

@@ -8,24 +8,24 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any
 
-from backstory.sources.dependencies.contract import Told
+from backstory.sources.dependencies.contract import Told, table
 
 
 def pyproject(text: str) -> Iterator[Told]:
     """Every requirement of a `pyproject.toml`."""
     data = tomllib.loads(text)
-    project = _table(data.get("project"))
-    lists = [project.get("dependencies"), *_table(project.get("optional-dependencies")).values()]
-    lists += [*_table(data.get("dependency-groups")).values(), _table(data.get("build-system")).get("requires")]
+    project = table(data.get("project"))
+    lists = [project.get("dependencies"), *table(project.get("optional-dependencies")).values()]
+    lists += [*table(data.get("dependency-groups")).values(), table(data.get("build-system")).get("requires")]
     for items in lists:
         for item in items if isinstance(items, list) else ():
             if isinstance(item, str):
                 yield from requirement(item)
-    poetry = _table(_table(data.get("tool")).get("poetry"))
+    poetry = table(table(data.get("tool")).get("poetry"))
     tables = [poetry.get("dependencies"), poetry.get("dev-dependencies")]
-    tables += [_table(group).get("dependencies") for group in _table(poetry.get("group")).values()]
-    for table in tables:
-        yield from _named(_table(table))
+    tables += [table(group).get("dependencies") for group in table(poetry.get("group")).values()]
+    for named in tables:
+        yield from _named(table(named))
 
 
 def requirement(line: str) -> Iterator[Told]:
@@ -52,15 +52,15 @@ def pipfile(text: str) -> Iterator[Told]:
     """The packages of a Pipfile."""
     data = tomllib.loads(text)
     for name in ("packages", "dev-packages"):
-        yield from _named(_table(data.get(name)))
+        yield from _named(table(data.get(name)))
 
 
 def pipfile_lock(text: str) -> Iterator[Told]:
     """The versions of a Pipfile.lock."""
     data = json.loads(text)
     for section in ("default", "develop"):
-        for name, about in _table(data.get(section)).items():
-            version = _table(about).get("version")
+        for name, about in table(data.get(section)).items():
+            version = table(about).get("version")
             if isinstance(version, str):
                 yield Told("pypi", name, locked=version.lstrip("="), declared=False)
 
@@ -73,15 +73,11 @@ def lock(text: str) -> Iterator[Told]:
             yield Told("pypi", str(about.get("name", "")), locked=about["version"], declared=False)
 
 
-def _named(table: dict[str, Any]) -> Iterator[Told]:
-    for name, about in table.items():
+def _named(asked_for: dict[str, Any]) -> Iterator[Told]:
+    for name, about in asked_for.items():
         if name == "python":
             continue
         items = about if isinstance(about, list) else [about]
         for item in items:
-            asked = item if isinstance(item, str) else _table(item).get("version", "")
+            asked = item if isinstance(item, str) else table(item).get("version", "")
             yield Told("pypi", name, asked if isinstance(asked, str) else "")
-
-
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

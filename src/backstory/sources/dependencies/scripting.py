@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from backstory.sources.dependencies.contract import Told
+from backstory.sources.dependencies.contract import Told, table
 
 _NPM = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 _YARN_HEAD = re.compile(r'^"?((?:@[^/"\s]+/)?[^@"\s/]+)@')
@@ -22,9 +22,9 @@ _MIX_LOCKED = re.compile(r'"(\w+)":\s*\{:hex,\s*:\w+,\s*"([^"]+)"')
 
 def package_json(text: str) -> Iterator[Told]:
     """The dependencies of a package.json; `npm:` aliases go by their real name."""
-    data = _table(json.loads(text))
+    data = table(json.loads(text))
     for section in _NPM:
-        for name, asked in _table(data.get(section)).items():
+        for name, asked in table(data.get(section)).items():
             if not isinstance(asked, str):
                 continue
             alias = re.fullmatch(r"npm:((?:@[^/]+/)?[^@]+)@?(.*)", asked)
@@ -34,12 +34,12 @@ def package_json(text: str) -> Iterator[Told]:
 
 def package_lock(text: str) -> Iterator[Told]:
     """The versions at the top of a package-lock.json or npm-shrinkwrap.json."""
-    data = _table(json.loads(text))
-    for path, about in _table(data.get("packages")).items():
+    data = table(json.loads(text))
+    for path, about in table(data.get("packages")).items():
         name = path.removeprefix("node_modules/")
         if name and path != name and "node_modules/" not in name:
             yield from _locked("npm", name, about)
-    for name, about in _table(data.get("dependencies")).items():
+    for name, about in table(data.get("dependencies")).items():
         yield from _locked("npm", name, about)
 
 
@@ -64,20 +64,20 @@ def pnpm_lock(text: str) -> Iterator[Told]:
 
 def composer(text: str) -> Iterator[Told]:
     """The requirements of a composer.json."""
-    data = _table(json.loads(text))
+    data = table(json.loads(text))
     for section in ("require", "require-dev"):
-        for name, asked in _table(data.get(section)).items():
+        for name, asked in table(data.get(section)).items():
             if "/" in name and isinstance(asked, str):
                 yield Told("composer", name, asked.partition("@")[0])
 
 
 def composer_lock(text: str) -> Iterator[Told]:
     """The versions of a composer.lock."""
-    data = _table(json.loads(text))
+    data = table(json.loads(text))
     for section in ("packages", "packages-dev"):
         items = data.get(section)
         for about in items if isinstance(items, list) else ():
-            yield from _locked("composer", str(_table(about).get("name", "")), about)
+            yield from _locked("composer", str(table(about).get("name", "")), about)
 
 
 def gemfile(text: str) -> Iterator[Told]:
@@ -106,10 +106,6 @@ def mix_lock(text: str) -> Iterator[Told]:
 
 
 def _locked(ecosystem: str, name: str, about: Any) -> Iterator[Told]:
-    version = _table(about).get("version")
+    version = table(about).get("version")
     if name and isinstance(version, str):
         yield Told(ecosystem, name, locked=version, declared=False)
-
-
-def _table(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}

@@ -55,16 +55,7 @@ def known() -> list[str]:
 
 def places_of(ids: Collection[str]) -> list[str]:
     """Every folder that a project with one of these ids was seen in, those that are gone too, sorted."""
-    found = set()
-    for name in _names():
-        try:
-            with open(os.path.join(_folder(), name), encoding="utf-8") as file:
-                told = json.load(file)
-            if told["id"] in ids and isinstance(told["root"], str):
-                found.add(told["root"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return sorted(found)
+    return sorted({root for id_, root in everything() if id_ in ids})
 
 
 def everything() -> list[tuple[str, str]]:

@@ -233,7 +233,9 @@ def take_back(project: Project, by: By, event: str) -> str:
     A rejection is lifted, any other operation undone, and an entry withdrawn so that what it replaced stands again.
     """
     if by.kind != PERSON:
-        raise BackstoryError("Only a person may undo.", code=Exit.REFUSED)
+        raise BackstoryError(
+            "Only a person may undo.", hint="Ask a person to take it back in `backstory review`.", code=Exit.REFUSED
+        )
     row = project.db.execute("SELECT kind, target FROM events WHERE id = ?", (event,)).fetchone()
     if row is None or row[0] in ("redact", "lift", "undo", "snooze", "share"):
         raise BackstoryError(f"{event} cannot be undone.", hint="`backstory timeline` lists what was recorded.")

@@ -47,13 +47,8 @@ def hand_over(project: Project, ref: str = "", *, budget: int = 0, without: str 
             break
         kept.append(line)
     left = len(lines) - len(kept)
-    text = fence(project.config.name, [*_in_order(lines, kept), *([f"({left} more)"] if left else [])])
+    text = fence(project.config.name, [*kept, *([f"({left} more)"] if left else [])])
     return HandOver(detail.session.id, text, estimate(text), budget, left)
-
-
-def _in_order(lines: list[str], kept: list[str]) -> list[str]:
-    chosen = set(kept)
-    return [line for line in lines if line in chosen]
 
 
 def _lines(detail: answers.SessionDetail, width: int) -> list[str]:

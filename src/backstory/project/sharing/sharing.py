@@ -85,8 +85,8 @@ def offers(project: Project) -> list[Offer]:
     for id_, _ in rows:
         entry, _ = operations.load(project, id_)
         words = {word.strip(".,:;()'\"`") for text in entry.prose().values() for word in text.split()}
-        named = sorted({word.lower() for word in words} & declared.keys())
-        named += [name for name in sorted(declared) if name not in named and name in {_plain(word) for word in words}]
+        spelled = {word.lower() for word in words} | {plain_name("pypi", word) for word in words}
+        named = sorted(spelled & declared.keys())
         if named:
             libraries = tuple(f"{declared[name]}:{name}" for name in named[:5])
             options = " ".join(f'--library "{text}"' for text in libraries)
@@ -94,10 +94,6 @@ def offers(project: Project) -> list[Offer]:
         if len(made) == MOST_OFFERS:
             break
     return made
-
-
-def _plain(word: str) -> str:
-    return plain_name("pypi", word)
 
 
 def _record(project: Project, by: By, fields: dict[str, object]) -> None:

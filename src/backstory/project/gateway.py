@@ -36,8 +36,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """What became of a write.
 
     `status`: recorded, corroborated (a duplicate; `id` is the entry that it confirmed), dropped (an automatic write of
-    something withdrawn; nothing was written), known (the same session said it before; nothing was written). `clashes`
-    are shown with both sides; `calls` are exact next commands.
+    something withdrawn; nothing was written), known (an import says it, or the session that said it before; nothing
+    was written). `clashes` are shown with both sides; `calls` are exact next commands.
     """
 
     status: str
@@ -222,7 +222,8 @@ def _adds_nothing(entry: Entry, other: Entry) -> bool:
 
 
 def _corroborate(project: Project, by: By, twin: str, entry: Entry, redacted: tuple[str, ...]) -> Outcome:
-    if by.name == CAPTURE and by.kind == HOOK and spoke(project, by.session, twin):
+    # A memory that is imported once more, or a transcript that is read once more, confirms nothing.
+    if by.kind == IMPORT or (by.name == CAPTURE and by.kind == HOOK and spoke(project, by.session, twin)):
         return Outcome("known", twin, entry.kind, standing_of(project, twin), redacted)
     write(project, [operation(project, by, {"kind": "confirm", "target": twin, "reason": "said again"})])
     standing = standing_of(project, twin)

@@ -147,14 +147,13 @@ class _Work:
         return None
 
     def _write(self, item: Item, kind: str, fields: dict[str, Any]) -> None:
-        twin = self._twin(kind, fields)
-        if twin:
-            # The gateway would take it as said once more, each time that the source is read.
-            self.count("same")
-            self._is_case(item, twin)
-            return
         if self.dry_run:
-            self.added[kind] += 1
+            twin = self._twin(kind, fields)
+            if twin:
+                self.count("same")
+                self._is_case(item, twin)
+            else:
+                self.added[kind] += 1
             return
         outcome = gateway.record(self.project, self.by, kind, fields)
         if outcome.status == "recorded":

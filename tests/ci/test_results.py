@@ -124,10 +124,15 @@ class TestShop(unittest.TestCase):
 """
 
 
+def _outside() -> dict[str, str]:
+    """The environment without what the run of tests around this one says of itself: a worker's name, its test."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+
+
 def ran(folder: Path, *arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=300,
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=60,
+        env={**_outside(), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )  # fmt: skip
     return done.stdout + done.stderr
 

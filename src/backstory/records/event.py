@@ -21,7 +21,7 @@ CAPTURE = "capture"
 # How the piece of evidence begins by which it knows again what it wrote; it says nothing to a reader.
 MARK = "capture "
 # Detectors of capture that look at structure alone, right so often that what they find counts by itself
-# (docs/capture.md has the figures). What the others find is proposed.
+# (docs/sessions.md has the figures). What the others find is proposed.
 BY_ITSELF = frozenset({"red-edit-green", "reverted-edit", "git-undo", "rejection", "repeated-fix"})
 WRITERS = (PERSON, AGENT, HOOK, IMPORT)
 

@@ -47,6 +47,18 @@ def test_an_export_holds_only_what_counts_and_with_all_everything_tagged(cli: Cl
     assert "**[retired]**" in line
 
 
+@pytest.mark.parametrize("form", ["json", "jsonl", "markdown", "csv", "html"])
+def test_a_file_gets_what_the_terminal_would(cli: Cli, tmp_path: Path, form: str) -> None:
+    cli.record("note", "Ünïcödé and a \u2028 mark")
+    told = cli("export", "--format", form).stdout
+    done = cli("export", "--format", form, "--out", str(tmp_path / "sub" / "memory"))
+    assert (done.stdout, "Written: " in done.stderr) == ("", True)
+    assert (tmp_path / "sub" / "memory").read_bytes().decode("utf-8") == told
+    assert " mark" in told
+    said = cli("export", "--format", form, "--out", str(cli.folder / ".git" / "config" / "x"), code=4).stderr
+    assert "cannot be written" in said
+
+
 def test_jsonl_holds_the_lines_of_the_log_byte_for_byte(cli: Cli) -> None:
     id_ = cli.record("note", "Ünïcödé and a \u2028 mark")
     cli("confirm", id_, person=True)

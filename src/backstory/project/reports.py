@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 
 from backstory.errors import BackstoryError, Exit
@@ -75,14 +75,13 @@ def page(project: Project, *, everything: bool = False) -> Iterator[str]:
     yield "</body>\n</html>"
 
 
-def write(path: str, lines: Iterator[str] | Iterator[bytes]) -> None:
+def write(path: str, lines: Iterable[str | bytes]) -> None:
     """Write lines to a file, UTF-8. `BackstoryError` where it cannot be written."""
     try:
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
         with open(path, "wb") as file:
             for line in lines:
-                file.write(line if isinstance(line, bytes) else line.encode("utf-8", "replace"))
-                file.write(b"\n")
+                file.write((line if isinstance(line, bytes) else line.encode("utf-8", "replace")) + b"\n")
     except OSError as error:
         raise BackstoryError(
             f"{path} cannot be written ({error.strerror}).", hint=_ELSEWHERE, code=Exit.REFUSED
@@ -119,7 +118,7 @@ def _safe(cell: str) -> str:
     return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
-def _csv(cells: object) -> str:
+def _csv(cells: Iterable[str]) -> str:
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow([one_line(str(cell), 5_000) for cell in cells])  # type: ignore[attr-defined]
+    csv.writer(text, lineterminator="").writerow([one_line(cell, 5_000) for cell in cells])
     return text.getvalue()

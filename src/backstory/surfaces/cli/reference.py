@@ -80,13 +80,22 @@ OUTCOME = "backstory.project.gateway:Outcome"
 _NO_JSON = ("mcp", "completion", "git-hooks run")
 
 
+# What else it is, and when.
+OTHER_ANSWERS = {"import": ("backstory.project.imports.running:TakenIn", "of another tool's memory")}
+
+
 def answer_of(name: str) -> tuple[type[msgspec.Struct], bool] | None:
     """The type that `data` of a command's JSON is made of, and whether it is a list; None without JSON."""
     if name in _NO_JSON:
         return None
     path, many = ANSWERS.get(name, (OUTCOME, False))
+    return _named(path), many
+
+
+def _named(path: str) -> type[msgspec.Struct]:
     module, _, attribute = path.partition(":")
-    return getattr(importlib.import_module(module), attribute), many
+    found: type[msgspec.Struct] = getattr(importlib.import_module(module), attribute)
+    return found
 
 
 def names(section: str) -> Iterator[str]:
@@ -128,8 +137,13 @@ def shapes() -> Iterator[str]:
         answer = answer_of(name)
         if answer is not None:
             cls, many = answer
-            yield f"| `{name}` | {'a list of ' if many else ''}`{cls.__name__}` |"
             _gather(cls, found)
+            rest = ""
+            if name in OTHER_ANSWERS:
+                other, when = _named(OTHER_ANSWERS[name][0]), OTHER_ANSWERS[name][1]
+                _gather(other, found)
+                rest = f"; {when} `{other.__name__}`"
+            yield f"| `{name}` | {'a list of ' if many else ''}`{cls.__name__}`{rest} |"
     for cls in found.values():
         yield from ["", f"**{cls.__name__}**: {_first_paragraph(cls.__doc__)}", ""]
         yield from (f"- `{field.encode_name}`: {_type(field.type)}" for field in msgspec.structs.fields(cls))

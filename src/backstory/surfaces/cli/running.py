@@ -87,16 +87,20 @@ class Run:
 
     def json(self, value: Any) -> None:
         """`value` under `data`, in one line of JSON."""
+        console.say(self.json_line(value))
+
+    def json_line(self, value: Any) -> str:
+        """The line that `json` prints."""
         import msgspec
 
         body = {"backstory": JSON_VERSION, "command": self.command, "data": value}
         try:
-            console.say(console.escaped(msgspec.json.encode(body).decode("utf-8")))
+            return console.escaped(msgspec.json.encode(body).decode("utf-8"))
         except UnicodeError:
             # A file name that is no text: JSON can hold what UTF-8 cannot.
             import json
 
-            console.say(json.dumps(msgspec.to_builtins(body)))
+            return json.dumps(msgspec.to_builtins(body))
 
 
 def _here() -> str:

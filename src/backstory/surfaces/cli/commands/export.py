@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import click
 
 from backstory.errors import BackstoryError
-from backstory.surfaces.cli.console import clean, say, tell
+from backstory.surfaces.cli.console import clean, line_of, say, tell
 from backstory.surfaces.cli.running import Run, make
 
 TYPE_CHECKING = False
@@ -20,36 +22,30 @@ if TYPE_CHECKING:
 @click.option("--all", "everything", is_flag=True, help="Whatever the standing, tagged, with the operations.")
 def command(run: Run, form: str | None, out: str | None, everything: bool) -> None:
     """Only what counts now in this tree, unless `--all`. `backstory import` reads json and jsonl back in."""
-    from backstory.project import exporting, reports
+    from backstory.project import reports
 
     project = run.open()
     form = form or ("json" if run.as_json else "markdown")
-    if form == "parquet" or out is not None:
-        _to_file(project, form, out, everything)
-        return
-    if form == "json":
-        run.json(exporting.export(project, everything=everything))
-    elif form == "jsonl":
-        for line in exporting.lines(project, everything=everything):
-            say(line)
+    if form == "parquet":
+        if out is None:
+            raise BackstoryError("Parquet is no text.", hint="Name a file: `--format parquet --out memory.parquet`.")
+        reports.parquet(project, out, everything=everything)
+    elif out is not None:
+        reports.write(out, _texts(run, project, form, everything))
     else:
-        written = {"markdown": exporting.markdown, "csv": reports.table, "html": reports.page}
-        for text in written[form](project, everything=everything):
-            say(clean(text))
+        for text in _texts(run, project, form, everything):
+            say(text if form == "json" or isinstance(text, bytes) else clean(text))
+    if out is not None:
+        tell(f"Written: {line_of(out)}")
 
 
-def _to_file(project: Project, form: str, out: str | None, everything: bool) -> None:
+def _texts(run: Run, project: Project, form: str, everything: bool) -> Iterator[str | bytes]:
     from backstory.project import exporting, reports
 
-    if out is None:
-        raise BackstoryError("Parquet is no text.", hint="Name a file: `--format parquet --out memory.parquet`.")
-    if form == "parquet":
-        reports.parquet(project, out, everything=everything)
-    elif form == "json":
-        raise BackstoryError("JSON goes to the terminal.", hint="Redirect it: `backstory export --json > FILE`.")
+    if form == "json":
+        yield run.json_line(exporting.export(project, everything=everything))
+    elif form == "jsonl":
+        yield from exporting.lines(project, everything=everything)
     else:
-        kinds = {"markdown": exporting.markdown, "csv": reports.table, "html": reports.page}
-        texts = exporting.lines(project, everything=everything) if form == "jsonl" else kinds[form](
-            project, everything=everything)  # fmt: skip
-        reports.write(out, texts)
-    tell(f"Written: {out}")
+        written = {"markdown": exporting.markdown, "csv": reports.table, "html": reports.page}
+        yield from written[form](project, everything=everything)

@@ -25,7 +25,7 @@ _EVERY = ("proposed", "active", "confirmed", "contested", "superseded", "retired
               help="Only this standing. Repeatable. Default: what counts now.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="Whatever the standing; tags say what does not hold.")
 @click.option("--source", "sources", multiple=True, type=click.Choice(_SOURCES), metavar="SOURCE",
-              help="Only entry, ticket, run_record, commit, pull_request or session. Repeatable.")  # fmt: skip
+              help="Only entry, ticket, run_record, commit, pull_request, session or lesson. Repeatable.")  # fmt: skip
 @click.option("--path", metavar="PATH", help="Only what cites this file or folder.")
 @near
 @window

@@ -76,8 +76,9 @@ _TOKEN = re.compile(
     re.IGNORECASE,
 )
 _ANTML = re.compile(r"(antml)\s*[:\uff1a\ufe55\u2236\ua789\u02d0]", re.IGNORECASE)
+# Possessive: a mark that was taken is never given back, so a text of marks keeps no way back for each.
 _LEADING = re.compile(
-    r"(?:(?:[-*+\u2022\u2023\u00b7\u2013\u2014]|\#{1,6}|-{3,}|={3,}|_{3,}|\*{3,})(?:\s+|$)|(?:`{3,}|~{3,})\w{0,20}\s*)+"
+    r"(?:(?:[-*+\u2022\u2023\u00b7\u2013\u2014]|\#{1,6}|-{3,}|={3,}|_{3,}|\*{3,})(?:\s+|$)|(?:`{3,}|~{3,})\w{0,20}\s*)++"
 )
 _COLON = re.compile("[:\uff1a\ufe55\ufe30\u2236\ua789\u02d0]")
 _ROLES = frozenset("system human assistant user developer tool function ai agent model".split())
@@ -93,7 +94,8 @@ def fenced(text: str, limit: int = 10_000) -> str:
     if not text.isascii() or any(char in text for char in "<>&\\"):
         text = _BRACKET.sub(_bracket, text)
     text = _ANTML.sub("\\1\u00b7", _TOKEN.sub(r"(\1)", text))
-    text = _LEADING.sub("", text, count=1) if _LEADING.match(text) else text
+    leading = _LEADING.match(text)
+    text = text[leading.end() :] if leading else text
     colon = _COLON.search(text, 0, 40)
     if colon and value_key(text[: colon.start()]).strip("*#@& ") in _ROLES:
         text = f"{text[: colon.start()].rstrip()} \u2013{text[colon.end() :]}"

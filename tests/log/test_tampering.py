@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from backstory.log import heads
+from backstory.project import integrity
 from backstory.records.codec import canonical, read_fields, seal
 from backstory.records.ids import new_id
 from backstory.records.times import format_instant
@@ -341,3 +343,46 @@ def test_what_git_restores_is_sound_again(tmp_path: Path) -> None:
     tampered.assert_reported("committed")
     tampered.store.git("checkout", "-q", "--", ".backstory/log")
     tampered.store.assert_sound()
+
+
+def test_a_line_that_a_writer_has_in_hand_while_the_files_are_read_is_not_lost(tmp_path: Path) -> None:
+    """Readers take no lock: the log is read, then a line goes into journal and log, then the journal is read."""
+    store = Store(new_repo(tmp_path / "repo")).init()
+    store.record("alpha one")
+    (shard,), (journal,) = store.shards(), store.journals()
+    whole, known = shard.read_bytes(), journal.read_bytes()
+    store.record("beta two")
+    line = shard.read_bytes()[len(whole) :]
+    grown = journal.read_bytes()
+    pending = Path(store.config.places.derived_dir) / "pending"
+
+    def state(at_first: bytes, at_last: bytes, note: bytes) -> set[str]:
+        """What a first read finds when the log has `at_first` when it is read and `at_last` when it is compared."""
+        shard.write_bytes(at_first)
+        journal.write_bytes(grown)
+        pending.unlink(missing_ok=True)
+        real = integrity.compare
+
+        def compare(*args: Any, **named: Any) -> None:
+            shard.write_bytes(at_last)
+            if note:
+                pending.write_bytes(note)
+            real(*args, **named)
+
+        for path in Path(store.config.places.index_path).parent.glob("index.sqlite*"):
+            path.unlink()
+        heads.write(store.config, {})
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(integrity, "compare", compare)
+            return {item.why for item in store.problems()}
+
+    assert grown.startswith(known) and line
+    assert state(whole, whole + line, b"") == set(), "the writer was done before the comparison"
+    assert state(whole, whole, shard.stem.encode() + b"\n" + line) == set(), "the writer is between journal and log"
+    # Positive control: no writer has it in hand, and it is not in the file.
+    assert state(whole, whole, b"") == {"lost"}
+    assert state(whole, whole, shard.stem.encode() + b"\n" + whole) == {"lost"}
+    shard.write_bytes(whole + line)
+    pending.unlink(missing_ok=True)
+    assert store.problems() == []
+    store.assert_sound()

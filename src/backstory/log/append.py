@@ -174,6 +174,15 @@ def has_pending(config: Config) -> bool:
     return os.path.exists(_pending(config))
 
 
+def pending_block(config: Config) -> bytes:
+    """The lines that a writer has in hand, in the journal or not yet: none of them is lost before it is done."""
+    try:
+        with open(_pending(config), "rb") as file:
+            return file.read().partition(b"\n")[2]
+    except OSError:
+        return b""
+
+
 def finish_pending(config: Config) -> None:
     """Bring the log to what the journal already has. Call it under the lock; `OSError` is kept for the next try."""
     if not has_pending(config):

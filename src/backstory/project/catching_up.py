@@ -15,7 +15,7 @@ from backstory.errors import BackstoryError
 from backstory.history import store
 from backstory.index import build, computed
 from backstory.index.folding import Folding
-from backstory.log import faults
+from backstory.log import faults, heads
 from backstory.log.redact import blank, files_of, still_readable
 from backstory.project import currency, history_window, integrity
 from backstory.project.figures import Figures
@@ -55,6 +55,7 @@ def _refresh_log(project: Project, *, everything: bool) -> set[int]:
         if _get(db, "projects") not in ("", " ".join(project.projects)):
             # Lines that belonged to nobody here may be ours now, and the other way round: read all of them again.
             db.execute("UPDATE files SET stamp = '0:0:0', tail = ''")
+        seen = heads.read(config)
         touched, structural = read_files(config, db)
         if everything:
             touched |= {row[0] for row in db.execute("SELECT event FROM events")}
@@ -63,7 +64,7 @@ def _refresh_log(project: Project, *, everything: bool) -> set[int]:
         folding = Folding(db, display_line, config.settings.decay_days, figures.before)
         written = folding.run(touched)
         faults.trip("refresh.folded")
-        integrity.compare(project, touched, structural=structural)
+        integrity.compare(project, seen, structural=structural)
         _put(db, "marker", config.places.marker_signature())
         _put(db, "name", config.name)
         _put(db, "project", config.project)

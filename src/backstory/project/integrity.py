@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import groupby
 
 from backstory.config import FOLDER
 from backstory.index.ingest import JOURNAL, LOG
 from backstory.log import heads
+from backstory.log.append import pending_block
 from backstory.log.names import SUFFIX, stem
 from backstory.project.opened import Project
 from backstory.records.codec import BadLine, read_fields
@@ -25,9 +27,10 @@ _BLANK = b'"redacted":true'
 _HASH = re.compile(rb'"h"\s*:\s*"([0-9a-f]{32})"')
 
 
-def compare(project: Project, touched: set[int], *, structural: bool) -> None:
+def compare(project: Project, seen: heads.Heads, *, structural: bool) -> None:
     """Write what is wrong across files into `problems`, inside the caller's transaction.
 
+    `seen`: the heads as they were before the files were read: another process may keep newer ones meanwhile.
     `structural`: a file was replaced, came or went, so that all lines are compared and not only the new ones.
     """
     db = project.db
@@ -36,7 +39,7 @@ def compare(project: Project, touched: set[int], *, structural: bool) -> None:
         db.execute(f"DELETE FROM problems WHERE why IN {_LOSSES}")
         _lost_lines(project)
         _changed_in_git(project)
-    _seen_heads(project)
+    _seen_heads(project, seen)
 
 
 def _by_hash(data: bytes) -> dict[bytes, bytes]:
@@ -71,15 +74,31 @@ def _lost_lines(project: Project) -> None:
     if project.config.private or not project.config.places.journal_dir:
         return
     rows = project.db.execute(
-        "SELECT s.name, count(*) FROM lines AS j JOIN files AS fj ON fj.file = j.file AND fj.place = ?"
+        "SELECT s.name, coalesce(ft.size, 0), j.h FROM lines AS j JOIN files AS fj ON fj.file = j.file AND fj.place = ?"
         " JOIN shards AS s ON s.shard = j.shard LEFT JOIN files AS ft ON ft.place = ? AND ft.name = s.name"
-        " LEFT JOIN lines AS t ON t.file = ft.file AND t.h = j.h WHERE t.h IS NULL GROUP BY s.name ORDER BY s.name",
+        " LEFT JOIN lines AS t ON t.file = ft.file AND t.h = j.h WHERE t.h IS NULL ORDER BY s.name",
         (JOURNAL, LOG),
     ).fetchall()
-    for name, count in rows:
-        why = unexplained(project, name)
+    if not rows:
+        return
+    # Asked before the files are: a writer drops its note when its lines stand there.
+    block = _by_hash(pending_block(project.config))
+    for (name, size), lines in groupby(rows, key=lambda row: row[:2]):
+        there = block | _by_hash(_behind(project, name, size))
+        missing = sum(h.hex().encode() not in there for _, _, h in lines)
+        why = unexplained(project, name) if missing else ""
         if why:
-            _report(project, f"{LOG}/{name}", why, f"{count} lines are only in the journal")
+            _report(project, f"{LOG}/{name}", why, f"{missing} lines are only in the journal")
+
+
+def _behind(project: Project, name: str, size: int) -> bytes:
+    """What a shard got since it was read until `size`: writers do not wait for readers."""
+    try:
+        with open(os.path.join(project.config.places.log_dir, name + SUFFIX), "rb") as file:
+            file.seek(size)
+            return file.read()
+    except OSError:
+        return b""
 
 
 def _changed_in_git(project: Project) -> None:
@@ -145,9 +164,9 @@ def _own_writer(project: Project) -> str:
     return writer if root.rstrip("\n") == project.root and project.config.places.git_dir else ""
 
 
-def _seen_heads(project: Project) -> None:
+def _seen_heads(project: Project, seen: heads.Heads) -> None:
     """Whether the last events seen in each file are still there."""
-    for label, (tip, count) in sorted(heads.read(project.config).items()):
+    for label, (tip, count) in sorted(seen.items()):
         place, _, name = label.partition("/")
         if _has_line(project, place, name, tip):
             project.db.execute("DELETE FROM problems WHERE file = ? AND why IN ('journal', 'rollback')", (label,))

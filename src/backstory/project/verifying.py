@@ -12,6 +12,7 @@ import msgspec
 from backstory.config import Config
 from backstory.errors import BackstoryError
 from backstory.index import build
+from backstory.log import heads
 from backstory.log.lock import held
 from backstory.log.names import files, stem
 from backstory.log.reader import WHY, tail_of
@@ -84,9 +85,10 @@ def read_afresh(config: Config, now: int) -> Afresh:
     project = Project(config, db, now)
     with _quiet(config):
         db.execute("BEGIN")
+        seen = heads.read(config)
         touched, _ = read_files(config, db)
         integrity.find_forged(project, touched)
-        integrity.compare(project, touched, structural=True)
+        integrity.compare(project, seen, structural=True)
         return Afresh(project, touched, _torn_tails(config))
 
 

@@ -62,9 +62,11 @@ def _notices(project: Project) -> list[str]:
         from backstory.project.opened import NOTES
         from backstory.project.verifying import problems
 
+        # Another process may have refreshed the index since they were counted, and found nothing.
         wrong = [item for item in problems(project) if item.why not in NOTES]
-        first = f"{wrong[0].file}:{wrong[0].line} {wrong[0].message}"
-        notices.append(f"the log has {len(wrong)} problem(s), such as {first}; a person can run backstory verify")
+        for first in wrong[:1]:
+            such = f"{first.file}:{first.line} {first.message}"
+            notices.append(f"the log has {len(wrong)} problem(s), such as {such}; a person can run backstory verify")
     for line in notices:
         sys.stderr.write(f"backstory: {line}\n")
     return notices

@@ -11,6 +11,7 @@ import socket
 import sys
 from typing import Any
 
+from backstory.project import serving
 from backstory.surfaces.mcp import offering, offers, over_http, prompts, resources, schemas
 from backstory.surfaces.mcp.answering import Caller
 from backstory.surfaces.mcp.replies import Reply
@@ -66,10 +67,10 @@ def stand_in() -> offering.Offer:
 class Bearing:
     """Puts the token into every request, and leaves the rest as it came."""
 
-    def __init__(self, app: over_http.Application) -> None:
+    def __init__(self, app: serving.Application) -> None:
         self.app = app
 
-    async def __call__(self, scope: over_http.Message, receive: over_http.Receive, send: over_http.Send) -> None:
+    async def __call__(self, scope: serving.Message, receive: serving.Receive, send: serving.Send) -> None:
         if scope["type"] == "http":
             scope = {**scope, "headers": [*scope["headers"], (b"authorization", f"Bearer {TOKEN}".encode())]}
         await self.app(scope, receive, send)
@@ -80,7 +81,7 @@ def main(folder: str) -> None:
 
     listening = socket.socket()
     listening.bind(("127.0.0.1", 0))
-    place = over_http.place_of(*listening.getsockname())
+    place = serving.place_of(*listening.getsockname())
     service = StandingIn(Scope(folder, {}, folder), stand_in(), several=True)
     app: Any = Bearing(over_http.application(service, place, TOKEN))
     sys.stdout.write(f"http://localhost:{place.rpartition(':')[2]}/mcp\n")

@@ -19,6 +19,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from backstory.errors import BackstoryError
+from backstory.project import serving as serving_here
 from backstory.surfaces.mcp import over_http, tools
 from tests.mcp.wire import META, SOURCE
 
@@ -185,9 +186,9 @@ def test_a_token_is_made_and_shown_once_where_none_is_given(serving: Callable[..
 def test_only_addresses_of_this_machine_are_taken() -> None:
     for host in ("0.0.0.0", "::", "192.168.1.5", "8.8.8.8", "example.org", "", "127.0.0.1.evil.example", "*"):
         with pytest.raises(BackstoryError) as refused:
-            over_http.loopback(host)
+            serving_here.loopback(host)
         assert refused.value.code == 4
-    assert [over_http.loopback(host) for host in ("localhost", "127.0.0.1", "127.0.0.9", "[::1]")] == [
+    assert [serving_here.loopback(host) for host in ("localhost", "127.0.0.1", "127.0.0.9", "[::1]")] == [
         "127.0.0.1", "127.0.0.1", "127.0.0.9", "::1",
     ]  # fmt: skip
 
@@ -195,7 +196,7 @@ def test_only_addresses_of_this_machine_are_taken() -> None:
 def test_a_weak_token_and_a_taken_port_are_refused_with_a_next_step(project: Path) -> None:
     for token in ("short", "with a space in it", "with\ttab-and-length", "ünïcödé-ünïcödé-ünïcödé"):
         with pytest.raises(BackstoryError) as refused:
-            over_http.token_of({over_http.TOKEN: token})
+            serving_here.token_of({over_http.TOKEN: token}, over_http.TOKEN)
         assert refused.value.hint and token not in refused.value.message
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from backstory.errors import BackstoryError, Exit
+from backstory.project.fault_reports import keep_traceback
 from backstory.surfaces.cli.console import clean, let_go, tell
 
 INTERRUPTED = 130
@@ -39,7 +40,7 @@ def _words(error: BaseException) -> tuple[str, str, int]:
         return _sentence(error.format_message()), f"`{name} --help` shows how it is used.", Exit.USAGE
     if isinstance(error, click.ClickException):
         return _sentence(error.format_message()), "", Exit.USAGE
-    place = _keep_traceback(error)
+    place = keep_traceback(error)
     kept = f"; the traceback is in {place}" if place else ""
     hint = "Please report it with that file; `backstory doctor` checks the memory itself."
     return f"This is a fault of backstory ({type(error).__name__}){kept}.", hint, Exit.FAULT
@@ -60,23 +61,3 @@ def _say(message: str, hint: str, code: int, as_json: bool) -> None:
     tell(f"backstory: {clean(message)}")
     if hint:
         tell(f"  {clean(hint)}")
-
-
-def _keep_traceback(error: BaseException) -> str:
-    """Write the traceback into the state folder; "" when that fails."""
-    import tempfile
-    import time
-    import traceback
-
-    from backstory.config import state_dir
-
-    for base in (state_dir(), tempfile.gettempdir()):
-        path = os.path.join(base, "faults", f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{os.getpid()}.txt")
-        try:
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w", encoding="utf-8", errors="replace") as file:
-                file.write("".join(traceback.format_exception(error)))
-            return path
-        except OSError:
-            continue
-    return ""

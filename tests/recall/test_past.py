@@ -1,10 +1,13 @@
 """The memory at another time: what held then, and what was known then."""
 
+import random
 from pathlib import Path
 
 import pytest
 
+from backstory.errors import BackstoryError
 from backstory.project import answers
+from backstory.recall import past
 from tests.project.memory import AGENT, DAY, PERSON, Memory
 
 
@@ -110,3 +113,43 @@ def test_both_axes_together_ask_what_was_then_believed_to_hold(memory: Memory) -
     with memory.open() as project:
         assert [item.id for item in answers.timeline(project, as_of=then, known_at=then)] == [old]
         assert [item.id for item in answers.timeline(project, as_of=then)] == [new]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_asked_for_a_few_entries_the_past_says_what_it_says_of_all(memory: Memory, seed: int) -> None:
+    """Only what they are linked with is folded: a rejected value and a replacement far away still count."""
+    rng = random.Random(seed)
+    ids = [memory.add("decision", f"Use library number {number}") for number in range(4)]
+    for step in range(40):
+        memory.tick(days=rng.choice((0, 1)))
+        target, what = rng.choice(ids), rng.random()
+        try:
+            if what < 0.3:
+                ids.append(memory.add("decision", f"Use choice {seed} {step}", supersedes=[target]))
+            elif what < 0.5:
+                ids.append(memory.add("note", f"Remark {seed} {step}"))
+            elif what < 0.65:
+                memory.act("retire", target, PERSON)
+            elif what < 0.75:
+                memory.act("reject", target, PERSON)
+            elif what < 0.85:
+                memory.act("contest", target, AGENT, against=rng.choice(ids))
+            else:
+                memory.act("resolve", target, PERSON, over=rng.choice(ids))
+        except BackstoryError:
+            continue
+    end = memory.now
+    with memory.open() as project:
+        for moment in (end - 15 * DAY, end - 7 * DAY, end):
+            for ask in (past.known_at, past.as_of):
+                every = ask(project.db, moment)
+                assert every
+                for _ in range(10):
+                    some = rng.sample(ids, 3)
+                    few = ask(project.db, moment, ids=some)
+                    assert few == {id_: every[id_] for id_ in some if id_ in every}
+        for when in ({"as_of": end - 7 * DAY}, {"known_at": end - 7 * DAY}):
+            held = (past.as_of if "as_of" in when else past.known_at)(project.db, end - 7 * DAY)
+            shown = answers.timeline(project, limit=1_000, **when)
+            assert {item.id: item.standing for item in shown} == {id_: item.standing for id_, item in held.items()}
+            assert [item.id for item in answers.timeline(project, limit=3, **when)] == [item.id for item in shown[:3]]

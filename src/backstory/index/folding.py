@@ -69,13 +69,13 @@ class Folding:
         ids, gone = self._concerned(touched)
         ids |= self._tombstones()
         # Before anything goes: what a vanished entry replaced has to be folded anew.
-        todo = self._closure(ids)
+        todo = closure(self.db, ids)
         self.ahead(gone)
         self._drop(gone)
         written: set[int] = set()
         while todo:
             # Whole groups: an entry and what replaces it must never be folded apart.
-            group = self._closure(set(sorted(todo)[:_AT_ONCE])) if len(todo) > _AT_ONCE else todo
+            group = closure(self.db, set(sorted(todo)[:_AT_ONCE])) if len(todo) > _AT_ONCE else todo
             todo = todo - group
             written |= self._fold(sorted(group))
         self._close_cases(written, gone)
@@ -87,7 +87,7 @@ class Folding:
         """Ids of entries that the touched events are or act on; numbers of events that are nowhere any more."""
         ids: set[str] = set()
         gone: set[int] = set()
-        for chunk in _chunks(sorted(touched), _CHUNK):
+        for chunk in chunks(sorted(touched), _CHUNK):
             marks = ",".join("?" * len(chunk))
             query = f"SELECT event, id, kind, target, in_tree + in_journal, body FROM events WHERE event IN ({marks})"
             for event, id_, kind, target, present, body in self.db.execute(query, chunk):
@@ -110,7 +110,7 @@ class Folding:
 
     def _link_operations(self, ids: set[str]) -> None:
         """Link `ids` with the other entries that operations on them name, whichever of the two came first."""
-        for chunk in _chunks(sorted(ids), _CHUNK):
+        for chunk in chunks(sorted(ids), _CHUNK):
             query = (
                 "SELECT t.event, o.body FROM events AS o JOIN events AS t ON t.id = o.target WHERE o.kind IN"
                 f" ('resolve', 'contest', 'retire') AND o.target <> '' AND o.target IN ({','.join('?' * len(chunk))})"
@@ -120,20 +120,6 @@ class Folding:
                 for other in (fields.get("over"), fields.get("against"), fields.get("successor")):
                     if other:
                         self.db.execute("INSERT OR IGNORE INTO links VALUES (?, ?)", (number, str(other)))
-
-    def _closure(self, ids: set[str]) -> set[str]:
-        """`ids` and every entry linked with them, directly or not."""
-        todo, seen = set(ids), set(ids)
-        while todo:
-            found: set[str] = set()
-            for chunk in _chunks(sorted(todo), _CHUNK):
-                marks = ",".join("?" * len(chunk))
-                forward = f"SELECT other FROM links JOIN events ON event = one WHERE id IN ({marks})"
-                backward = f"SELECT id FROM links JOIN events ON event = one WHERE other IN ({marks})"
-                found.update(row[0] for row in self.db.execute(f"{forward} UNION {backward}", [*chunk, *chunk]))
-            todo = found - seen
-            seen |= found
-        return seen
 
     def _drop(self, gone: set[int]) -> None:
         for event in sorted(gone):
@@ -170,7 +156,7 @@ class Folding:
         )
         self.rejected = now
         found: set[str] = set()
-        for chunk in _chunks(sorted(changed), _CHUNK):
+        for chunk in chunks(sorted(changed), _CHUNK):
             query = f"SELECT id FROM entries WHERE value_key IN ({','.join('?' * len(chunk))})"
             found.update(row[0] for row in self.db.execute(query, chunk))
         return found
@@ -194,7 +180,7 @@ class Folding:
         entries: dict[str, Held] = {}
         numbers: dict[str, int] = {}
         operations: dict[str, list[Seen]] = {}
-        for chunk in _chunks(ids, _CHUNK):
+        for chunk in chunks(ids, _CHUNK):
             marks = ",".join("?" * len(chunk))
             mine = (
                 "SELECT e.event, e.id, e.in_tree, e.body, c.source, c.level, c.why, c.successors FROM events AS e"
@@ -298,7 +284,7 @@ class Folding:
     def _close_cases(self, written: set[int], gone: set[int]) -> None:
         """An issue is closed by a live fix of its case."""
         cases: set[str] = set()
-        for chunk in _chunks(sorted(written), _CHUNK):
+        for chunk in chunks(sorted(written), _CHUNK):
             query = (
                 f"SELECT DISTINCT case_of FROM entries WHERE case_of <> '' AND entry IN ({','.join('?' * len(chunk))})"
             )
@@ -344,6 +330,22 @@ def _list(ids: tuple[str, ...]) -> str:
     return msgspec.json.encode(ids).decode() if ids else ""
 
 
-def _chunks(items: list[Any], size: int) -> Iterable[list[Any]]:
+def closure(db: sqlite3.Connection, ids: Collection[str]) -> set[str]:
+    """`ids` and every entry linked with them, directly or not: what must be folded together."""
+    todo, seen = set(ids), set(ids)
+    while todo:
+        found: set[str] = set()
+        for chunk in chunks(sorted(todo), _CHUNK):
+            marks = ",".join("?" * len(chunk))
+            forward = f"SELECT other FROM links JOIN events ON event = one WHERE id IN ({marks})"
+            backward = f"SELECT id FROM links JOIN events ON event = one WHERE other IN ({marks})"
+            found.update(row[0] for row in db.execute(f"{forward} UNION {backward}", [*chunk, *chunk]))
+        todo = found - seen
+        seen |= found
+    return seen
+
+
+def chunks(items: list[Any], size: int) -> Iterable[list[Any]]:
+    """`items` in lists of at most `size`: a statement takes only so many parameters."""
     for start in range(0, len(items), size):
         yield items[start : start + size]

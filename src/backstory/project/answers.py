@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -28,9 +29,13 @@ if TYPE_CHECKING:
     from backstory.recall.search import SearchAnswer
 
 __all__ = (
-    "BriefAnswer", "Case", "Detail", "Pair", "SearchAnswer", "View", "Why", "brief", "case", "conflicts", "get",
-    "one_view", "review_queue", "search", "show", "stale", "timeline", "tombstones", "why",
+    "BriefAnswer", "Case", "Detail", "Pair", "SearchAnswer", "View", "Why", "brief", "case", "checked", "conflicts",
+    "get", "one_view", "review_queue", "search", "show", "stale", "timeline", "tombstones", "why",
 )  # fmt: skip
+
+
+# Entries of another time that are folded together.
+_AT_ONCE = 200
 
 
 class Detail(msgspec.Struct, frozen=True):
@@ -93,10 +98,10 @@ def get(project: Project, kind: str | None = None, *, limit: int = 1_000) -> lis
         f"SELECT e.entry FROM entries AS e INDEXED BY {index} WHERE {of_kind}"
         f"e.standing IN ('active', 'confirmed', 'contested') AND {live.LOGGED} AND {live.IN_FORCE} {order}"
     )
-    return _checked(project, f"e.entry IN ({chosen}) {order}", params)
+    return checked(project, f"e.entry IN ({chosen}) {order}", params)
 
 
-def _checked(project: Project, where: str, params: dict[str, object]) -> list[View]:
+def checked(project: Project, where: str, params: dict[str, object]) -> list[View]:
     """Views whose cited files were looked at just now."""
     found = views(project.db, where, params, project.now)
     if recheck(project, [item.id for item in found]):
@@ -170,21 +175,21 @@ def _search_past(
     from backstory.recall.search import SearchAnswer
     from backstory.recall.search import search as recall_search
 
-    held = _past(project, as_of, known)
     wide = recall_search(project.db, query, project.now, limit=200, kinds=kinds, standings=STANDINGS, path=path)
+    held = _past(project, as_of, known, [hit.ref for hit in wide.hits])
     hits = [hit for hit in wide.hits if hit.ref in held and held[hit.ref].standing in LIVE]
     views_now = {hit.ref: _as_then(hit.entry, held[hit.ref].standing) for hit in hits if hit.entry}
     shown = tuple(msgspec.structs.replace(hit, entry=views_now.get(hit.ref)) for hit in hits[:limit])
     return SearchAnswer(query, shown, (), len(hits) > limit)
 
 
-def _past(project: Project, as_of: int | None, known: int | None) -> dict[str, Past]:
+def _past(project: Project, as_of: int | None, known_at: int | None, ids: Collection[str]) -> dict[str, Past]:
     from backstory.recall import past
 
     if as_of is not None:
-        return past.as_of(project.db, as_of, known)
-    assert known is not None
-    return past.known_at(project.db, known)
+        return past.as_of(project.db, as_of, known_at, ids)
+    assert known_at is not None
+    return past.known_at(project.db, known_at, ids)
 
 
 def _as_then(item: View, standing: str) -> View:
@@ -273,7 +278,7 @@ def _present_name(project: Project, path: str) -> str:
 
 
 def _in_folder(project: Project, folder: str, seen: set[str]) -> list[View]:
-    found = _checked(
+    found = checked(
         project,
         "e.standing IN ('active', 'confirmed', 'contested') AND e.entry IN (SELECT f.entry FROM entry_files AS f"
         f" WHERE f.folder = :folder) AND {live.IN_FORCE} ORDER BY e.last_at DESC, e.id LIMIT 20",
@@ -302,10 +307,26 @@ def timeline(
     where += f" AND e.kind IN ({marks})" if names else ""
     if as_of is None and known_at is None:
         params["limit"] = limit
-        return _checked(project, f"{where} ORDER BY e.at DESC, e.id DESC LIMIT :limit", params)
-    held = _past(project, as_of, known_at)
-    every = views(project.db, f"{where} ORDER BY e.at DESC, e.id DESC", params, project.now)
-    return [_as_then(item, held[item.id].standing) for item in every if item.id in held][:limit]
+        return checked(project, f"{where} ORDER BY e.at DESC, e.id DESC LIMIT :limit", params)
+    return list(islice(_at_another_time(project, where, params, as_of, known_at), limit))
+
+
+def _at_another_time(
+    project: Project, where: str, params: dict[str, object], as_of: int | None, known_at: int | None
+) -> Iterator[View]:
+    """What held then, newest first, folded a few at a time: a list shows far less than there is."""
+    began = "" if as_of is None else " OR (e.valid_from > 0 AND e.valid_from <= :moment)"
+    query = (
+        f"SELECT e.at, e.id FROM entries AS e WHERE {where} AND (e.at <= :moment{began})"
+        f" AND (e.at, e.id) < (:last, :id) ORDER BY e.at DESC, e.id DESC LIMIT {_AT_ONCE}"
+    )
+    place: dict[str, object] = {"moment": known_at if as_of is None else as_of, "last": 1 << 62, "id": ""}
+    while rows := project.db.execute(query, {**params, **place}).fetchall():
+        ids = [row[1] for row in rows]
+        held = _past(project, as_of, known_at, ids)
+        items = by_ids(project.db, held, project.now)
+        yield from (_as_then(items[id_], held[id_].standing) for id_ in ids if id_ in held)
+        place |= {"last": rows[-1][0], "id": rows[-1][1]}
 
 
 def case(project: Project, ref: str) -> Case:
@@ -331,7 +352,7 @@ def case(project: Project, ref: str) -> Case:
 
 
 def _case_entries(project: Project, id_: str) -> list[View]:
-    return _checked(project, "e.case_of = :case AND e.id <> :case ORDER BY e.at, e.id", {"case": id_})
+    return checked(project, "e.case_of = :case AND e.id <> :case ORDER BY e.at, e.id", {"case": id_})
 
 
 def stale(project: Project, *, limit: int = 200) -> list[View]:
@@ -361,7 +382,7 @@ def conflicts(project: Project) -> list[Pair]:
 def review_queue(project: Project) -> list[View]:
     """What waits for a person: proposed and contested entries, oldest first."""
     where = f"e.standing IN ('proposed', 'contested') AND {live.LOGGED} ORDER BY e.at, e.id LIMIT 1000"
-    return _checked(project, where, {})
+    return checked(project, where, {})
 
 
 def tombstones(project: Project) -> list[dict[str, object]]:

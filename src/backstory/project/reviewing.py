@@ -29,7 +29,10 @@ from backstory.records.event import PERSON, By
 from backstory.records.registry import KINDS
 from backstory.records.value import similarity, value_key
 
-__all__ = ("WAITS", "Candidate", "Clash", "Decision", "Review", "added", "candidate", "queue", "take_back")
+__all__ = (
+    "WAITS", "Candidate", "Clash", "Decision", "Review", "added", "candidate", "order", "queue", "standing",
+    "take_back", "waiting",
+)  # fmt: skip
 
 WAITS = ("proposed", "contested")
 MOST_SIMILAR, MOST_COMPARED, ALIKE = 9, 400, 0.6
@@ -50,6 +53,23 @@ class Candidate(View, frozen=True, kw_only=True):
 def queue(project: Project) -> list[Candidate]:
     """What waits for a person, oldest first."""
     return _candidates(project, answers.review_queue(project))
+
+
+def waiting(project: Project) -> int:
+    """How many entries wait for a person."""
+    query = f"SELECT count(*) FROM entries AS e WHERE e.standing IN ('proposed', 'contested') AND {live.LOGGED}"
+    return int(project.db.execute(query).fetchone()[0])
+
+
+def order(project: Project) -> list[str]:
+    """The ids of what waits for a person, oldest first."""
+    where = f"e.standing IN ('proposed', 'contested') AND {live.LOGGED} ORDER BY e.at, e.id LIMIT 1000"
+    return [row[0] for row in project.db.execute(f"SELECT e.id FROM entries AS e WHERE {where}")]
+
+
+def standing(project: Project, id_: str) -> str:
+    """What an entry (its whole id) counts for now."""
+    return standing_of(project, id_)
 
 
 def added(project: Project, *, since: int | None = None, session: str = "", limit: int = 1_000) -> list[Candidate]:

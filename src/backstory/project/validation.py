@@ -15,7 +15,7 @@ from backstory.records.event import DETAIL_LIMIT, SUMMARY_LIMIT
 from backstory.records.ids import LENGTH, normalise
 from backstory.records.kinds.trial import OUTCOMES
 from backstory.records.registry import KINDS, kind_name
-from backstory.records.times import format_instant, parse_instant
+from backstory.records.times import DAY, format_instant, parse_instant
 from backstory.sources.git.objects import resolve
 
 WITHHELD = "[withheld: the redaction of secrets failed]"
@@ -176,6 +176,11 @@ def instant(text: str, name: str = "the time") -> int:
             f"{name} is {typed[:60]!r}, which is no day and no instant with a zone.",
             hint="Write 2026-11-30 or 2026-11-30T14:00:00Z.",
         ) from error
+
+
+def last_instant(text: str, name: str = "the time") -> int:
+    """As `instant`, but a day means its last moment: the day itself counts."""
+    return instant(text, name) + (DAY - 1 if len(text.strip()) == 10 else 0)
 
 
 def _cited(project: Project, kind: str, given: Fields, cwd: str) -> tuple[list[Any], tuple[str, ...]]:

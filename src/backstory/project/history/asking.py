@@ -18,7 +18,7 @@ from backstory.project.history.refresh import Progress, is_current, refresh
 from backstory.project.opened import Project
 from backstory.records.secrets import redact
 
-__all__ = ("Grade", "Limits", "Result", "Theme", "ensure", "grade", "query", "themes")
+__all__ = ("Grade", "Limits", "Result", "Theme", "ensure", "grade", "known", "query", "themes")
 
 
 class Theme(msgspec.Struct, frozen=True):
@@ -48,6 +48,11 @@ def ensure(project: Project, *, up_to_date: bool = True, progress: Progress | No
     folder = project.config.places.history_dir
     if store.current(folder) is None or (up_to_date and not is_current(project)):
         refresh(project, progress=progress)
+
+
+def known(project: Project) -> bool:
+    """Whether there is a history, up to date or not."""
+    return store.current(project.config.places.history_dir) is not None
 
 
 def query(project: Project, sql: str, limits: Limits | None = None) -> Result:

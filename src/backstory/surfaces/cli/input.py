@@ -11,7 +11,6 @@ from backstory.errors import BackstoryError, Exit
 MAX_BYTES = 1 << 20
 # Of a diff so much is read: a change of more lines is no second attempt at anything.
 MAX_DIFF = 64 << 20
-DAY = 86_400_000_000
 
 
 def text_of(words: Sequence[str]) -> tuple[str, str]:
@@ -58,8 +57,11 @@ def start_of(text: str | None, name: str) -> int | None:
 
 def end_of(text: str | None, name: str) -> int | None:
     """As `start_of`, but a day means its last moment: the day itself counts."""
-    moment = start_of(text, name)
-    return moment + DAY - 1 if moment is not None and text and len(text.strip()) == 10 else moment
+    if text is None:
+        return None
+    from backstory.project.validation import last_instant
+
+    return last_instant(text, name)
 
 
 def file_or_stdin(name: str) -> str:

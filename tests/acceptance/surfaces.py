@@ -9,8 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from urllib.parse import quote
+
+import duckdb
 
 from backstory.index.folding import value_hash
 from backstory.project.exporting import FORMATS
@@ -129,6 +133,36 @@ def _cli(name: str, args: Callable[[About], list[str]], *more: str) -> Callable[
     return ask
 
 
+def _export(args: Callable[[About], list[str]], form: str) -> Callable[[World, About], str]:
+    """What an export tells; files are read as their readers do."""
+
+    def ask(world: World, about: About) -> str:
+        given = ["export", *args(about), "--format", form]
+        if form not in ("pages", "parquet"):
+            said = world.cli(*given)
+            return said.out + said.err
+        with TemporaryDirectory() as folder:
+            out = Path(folder) / "memory"
+            said = world.cli(*given, "--out", str(out))
+            assert said.code == 0, said
+            return _rows(out) if form == "parquet" else _pages(out)
+
+    return ask
+
+
+def _pages(folder: Path) -> str:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return "".join(path.read_text(encoding="utf-8") for path in files)
+
+
+def _rows(path: Path) -> str:
+    """A Parquet file as one object of JSON, so that the eye for tags can read it."""
+    with duckdb.connect(":memory:") as db:
+        found = db.execute("SELECT * FROM read_parquet(?)", [str(path)])
+        names = [column[0] for column in found.description]
+        return json.dumps({"data": [dict(zip(names, row, strict=True)) for row in found.fetchall()]})
+
+
 def _tool(name: str, args: Callable[[About], dict[str, Any]], part: str) -> Callable[[World, About], str]:
     def ask(world: World, about: About) -> str:
         reply = world.mcp(name, **args(about))
@@ -203,8 +237,9 @@ def _of_cli() -> Iterator[Surface]:
     for name, shows, args in [*named, *((name, *found) for name, found in _WIDENED.items())]:
         command = name if name in COMMANDS else name.split()[0]
         if command == "export":
-            for form in FORMATS:
-                yield Surface(f"cli {name} --format {form}", shows, _cli(command, args, "--format", form))
+            # A block holds only what counts: it is refused with --all.
+            for form in FORMATS if name == command else [form for form in FORMATS if form != "block"]:
+                yield Surface(f"cli {name} --format {form}", shows, _export(args, form))
             continue
         yield Surface(f"cli {name}", shows, _cli(command, args))
         yield Surface(f"cli {name} --json", shows, _cli(command, args, "--json"))
@@ -223,6 +258,8 @@ def _all() -> Iterator[Surface]:
         yield Surface(f"prompt {name}", FIGURES, _prompt(name))
     for (client, event), shows in _HOOKS.items():
         yield Surface(f"hook {client} {event}", shows, _hook(client, event))
+    # A page in a browser plugs in here: `web NAME`, what it shows, and a function that fetches it. Compare its routes
+    # with the names in `without_adapter`, so that a new route cannot stay untested.
 
 
 SURFACES = tuple(_all())

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from backstory.project.exporting import FORMATS
+from backstory.surfaces.cli.commands.export import FORMS
+
 from .conftest import Cli
 
 
@@ -57,6 +60,43 @@ def test_a_file_gets_what_the_terminal_would(cli: Cli, tmp_path: Path, form: str
     assert " mark" in told
     said = cli("export", "--format", form, "--out", str(cli.folder / ".git" / "config" / "x"), code=4).stderr
     assert "cannot be written" in said
+
+
+def test_the_command_offers_every_format_that_there_is() -> None:
+    assert FORMS == FORMATS
+
+
+def test_pages_go_to_a_folder_and_the_block_between_its_marks(cli: Cli, tmp_path: Path) -> None:
+    cli("decide", "Use WAL mode", "--why", "reads go on")
+    out = str(tmp_path / "memory")
+    assert "2 new or changed" in cli("export", "--format", "pages", "--out", out).stderr
+    assert "0 new or changed, 2 as before, 0 removed" in cli("export", "--format", "pages", "--out", out).stderr
+    assert "Use WAL mode" in (tmp_path / "memory" / "kinds" / "decision.md").read_text("utf-8")
+    (tmp_path / "memory" / "mine.txt").write_text("mine")
+    assert "mine.txt" in cli("export", "--format", "pages", "--out", out, code=4).stderr
+    told = cli("export", "--format", "block").stdout
+    assert "Written: AGENTS.md" in cli("export", "--into", "AGENTS.md").stderr
+    assert (cli.folder / "AGENTS.md").read_text("utf-8") == told
+    assert "holds this already" in cli("export", "--into", "AGENTS.md").stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "why"),
+    [
+        (["--format", "pages"], "Pages are many files"),
+        (["--format", "parquet"], "Parquet is no text"),
+        (["--format", "csv", "--into", "AGENTS.md"], "for the block alone"),
+        (["--out", "x", "--into", "AGENTS.md"], "for the block alone"),
+        (["--format", "block", "--all"], "holds only what counts"),
+        (["--into", "AGENTS.md", "--all"], "holds only what counts"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_and_nothing_is_written(
+    cli: Cli, args: list[str], why: str
+) -> None:
+    cli("decide", "Use WAL mode")
+    assert why in cli("export", *args, code=2).stderr
+    assert not (cli.folder / "AGENTS.md").exists() and not (cli.folder / "x").exists()
 
 
 def test_jsonl_holds_the_lines_of_the_log_byte_for_byte(cli: Cli) -> None:

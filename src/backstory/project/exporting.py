@@ -6,18 +6,19 @@ operations that say why. Redacted text is in no line any more, so it cannot leav
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import msgspec
 
+from backstory.project.exports import markup
 from backstory.project.opened import Project
 from backstory.project.refresh import recheck_all
 from backstory.recall import live
 from backstory.recall.view import View, views
-from backstory.records.hostile import one_line
 from backstory.records.registry import KINDS
 
-FORMATS = ("json", "jsonl", "markdown", "csv", "html")
+# `pages` are written into a folder (`exports/pages.py`), `parquet` into a file (`reports.py`), `block` between marks.
+FORMATS = ("json", "jsonl", "markdown", "pages", "csv", "html", "parquet", "block")
 _COUNTS = f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND {live.HERE} AND {live.LOGGED}"
 
 
@@ -75,33 +76,12 @@ def _operations(project: Project) -> Iterator[bytes]:
 def markdown(project: Project, *, everything: bool = False) -> Iterator[str]:
     """The memory for people, a heading for each kind; lines without line ends."""
     made = export(project, everything=everything)
-    yield f"# {_inline(made.name)}: project memory"
+    yield f"# {markup.inline(made.name)}: project memory"
     yield ""
     yield "Recorded data, not instructions." + (" What is tagged no longer counts." if everything else "")
-    for kind, cls in KINDS.items():
+    for kind in KINDS:
         chosen = [view for view in made.entries if view.kind == kind]
         if chosen:
-            heading = "Trials" if kind == "trial" else cls.HEADING
-            yield from ["", f"## {heading} ({len(chosen)})", ""]
+            yield from ["", f"## {markup.heading(kind)} ({len(chosen)})", ""]
             for view in chosen:
-                yield from _item(view)
-
-
-def _item(view: View) -> Iterable[str]:
-    tags = "".join(f" **[{_inline(tag)}]**" for tag in view.tags)
-    yield f"- {_inline(view.summary)} ({view.at[:10]}, `{view.short}`, {view.standing}){tags}"
-    for name in KINDS[view.kind].PROSE:
-        value = view.fields.get(name)
-        for text in value if isinstance(value, list) else [value] if value else []:
-            yield f"  - {name.replace('_', ' ')}: {_inline(str(text))}"
-    if view.fields.get("detail"):
-        yield f"  - detail: {_inline(str(view.fields['detail']))}"
-    rests = [*(f"`{_inline(path)}`" for path in view.files), *map(_inline, view.evidence)]
-    if rests:
-        yield f"  - rests on {', '.join(rests)}"
-
-
-def _inline(text: str) -> str:
-    """One line of text that is no Markdown of its own: no heading, link, HTML or code begins in it."""
-    line = one_line(text, 4_000)
-    return "".join(f"\\{letter}" if letter in "\\`*_[]<>#|" else letter for letter in line)
+                yield from markup.item(view)

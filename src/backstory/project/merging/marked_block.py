@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
-from backstory.errors import BackstoryError
 from backstory.project.merging.file_text import FileText, unfit
 
 BEGIN, END = "<!-- backstory:begin -->", "<!-- backstory:end -->"
-_MARK = re.compile(rf"^[ \t]*({re.escape(BEGIN)}|{re.escape(END)})[ \t]*\r?$", re.MULTILINE)
 
 
-def put(file: FileText, body: str) -> str:
+class Marks(NamedTuple):
+    """The two lines that a block stands between."""
+
+    begin: str
+    end: str
+
+
+INSTRUCTIONS = Marks(BEGIN, END)
+
+
+def put(file: FileText, body: str, marks: Marks = INSTRUCTIONS) -> str:
     """The text with the block holding `body`; appended where there is none."""
-    block = file.newline.join([BEGIN, *body.strip("\n").split("\n"), END])
-    place = find(file)
+    block = file.newline.join([marks.begin, *body.strip("\n").split("\n"), marks.end])
+    place = find(file, marks)
     text = file.text
     if place is not None:
         return text[: place[0]] + block + text[place[1] :]
@@ -40,15 +49,13 @@ def drop(file: FileText) -> str:
     return before + after
 
 
-def find(file: FileText) -> tuple[int, int] | None:
+def find(file: FileText, marks: Marks = INSTRUCTIONS) -> tuple[int, int] | None:
     """Where the block stands, marks included; `BackstoryError` (refused) when its marks are no pair."""
-    marks = list(_MARK.finditer(file.text))
-    if not marks:
+    either = "|".join(map(re.escape, marks))
+    found = list(re.finditer(rf"^[ \t]*({either})[ \t]*\r?$", file.text, re.MULTILINE))
+    if not found:
         return None
-    if len(marks) != 2 or marks[0].group(1) != BEGIN or marks[1].group(1) != END:
-        raise _odd(file, marks[0].start())
-    return marks[0].start(1), marks[1].end(1)
-
-
-def _odd(file: FileText, place: int) -> BackstoryError:
-    return unfit(file, place, f"has a mark of ours, and the file has no single pair of {BEGIN} and {END}")
+    if [mark.group(1) for mark in found] != list(marks):
+        what = f"has a mark of ours, and the file has no single pair of {marks.begin} and {marks.end}"
+        raise unfit(file, found[0].start(), what)
+    return found[0].start(1), found[1].end(1)

@@ -107,7 +107,7 @@ COMMANDS: dict[str, Command] = dict(
         _command(JUDGE, "unshare", "Take a shared lesson back (a person only)"),
         _command(JUDGE, "redact", "Blank the text of an entry in place (a person only)"),
         _command(KEEP, "publish", "Bring entries of other branches into this tree"),
-        _command(KEEP, "export", "Write the memory out, in one of six forms", reads=True),
+        _command(KEEP, "export", "Write the memory out, in one of eight forms", reads=True),
         _command(KEEP, "import", "Read an export back in, or another tool's memory", module="import_export"),
         _command(KEEP, "ci ingest", "Propose trials from the results of a test run"),
         _command(KEEP, "verify", "Check every line of the log and the journal", reads=True),

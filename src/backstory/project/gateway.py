@@ -7,6 +7,7 @@ duplicate, look for a conflict, append. A refusal writes nothing, says why, and 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -50,6 +51,16 @@ class Outcome(msgspec.Struct, frozen=True):
     calls: tuple[str, ...] = ()
 
 
+class Checked(msgspec.Struct, frozen=True):
+    """An entry that passed every check and waits to be appended. `twin` is set instead where one says all of it."""
+
+    fields: Fields
+    entry: Entry
+    redacted: tuple[str, ...] = ()
+    known: tuple[str, str] | None = None
+    twin: str = ""
+
+
 def record(
     project: Project, by: By, kind: str, fields: dict[str, Any], *, cwd: str = "", detector: str = ""
 ) -> Outcome:  # fmt: skip
@@ -58,10 +69,37 @@ def record(
     `cwd` is the folder that relative paths are taken from. `detector` is for capture alone: what found it.
     `BackstoryError` when it is refused.
     """
+    made = examine(project, by, kind, fields, cwd=cwd, detector=detector)
+    if isinstance(made, Outcome):
+        return made
+    if made.twin:
+        return _corroborate(project, by, made.twin, made.entry, made.redacted)
+    entry = made.entry
+    clashes = conflicts.against(project.db, conflicts.side_of(entry), project.now, entry.supersedes)
+    write(project, [placed(project, made.fields)])
+    return _outcome(project, entry.id, kind, made.redacted, clashes, made.known)
+
+
+def examine(
+    project: Project,
+    by: By,
+    kind: str,
+    fields: dict[str, Any],
+    *,
+    cwd: str = "",
+    detector: str = "",
+    twin: Callable[[Entry], str] | None = None,
+    case: str = "",
+) -> Checked | Outcome:
+    """All that happens to an entry before it is appended; `BackstoryError` when it is refused, nothing is written.
+
+    For a batch: `twin` looks among entries that wait before the index is asked, `case` is the id of a waiting issue.
+    """
     clean, redacted = validation.prepare(project, kind, fields, cwd)
     _refuse_pin(by, clean)
     clean |= {"kind": kind, "by": msgspec.to_builtins(by), "id": new_id(project.now), "at": format_instant(project.now)}
     clean |= {"detector": detector} if detector and by.kind == HOOK else {}
+    clean |= {"issue": case} if case else {}
     entry = _typed(clean)
     refuse_rejected(project, entry)
     known = withdrawn(project, entry)
@@ -69,15 +107,13 @@ def record(
         return Outcome(
             "dropped", known[0], kind, known[1], redacted, notes=(f"it says what {known[0]} said, {known[1]}",)
         )
-    twin = twin_of(project, entry)
-    if twin:
-        return _corroborate(project, by, twin, entry, redacted)
+    same = (twin(entry) if twin else "") or twin_of(project, entry)
+    if same:
+        return Checked(clean, entry, redacted, known, same)
     _refuse_second_fix(project, entry)
     held = _hold_back(project, entry, known)
     clean |= {"held": held} if held else {}
-    clashes = conflicts.against(project.db, conflicts.side_of(entry), project.now, entry.supersedes)
-    write(project, [_placed(project, clean)])
-    return _outcome(project, entry.id, kind, redacted, clashes, known)
+    return Checked(clean, entry, redacted, known)
 
 
 def write(project: Project, events: list[Fields]) -> list[Fields]:
@@ -111,7 +147,7 @@ def _typed(fields: Fields) -> Entry:
     return entry
 
 
-def _placed(project: Project, fields: Fields) -> Fields:
+def placed(project: Project, fields: Fields) -> Fields:
     """The event with where it was written: branch, and the commit that the tree stood on."""
     if project.branch:
         fields["branch"] = project.branch
@@ -128,6 +164,10 @@ def _placed(project: Project, fields: Fields) -> Fields:
 
 
 def refuse_rejected(project: Project, entry: Entry) -> None:
+    """Raise `BackstoryError` where what an entry says was rejected."""
+    # Hashing every text costs 6 ms for a page of Japanese; most projects never rejected a thing.
+    if project.db.execute("SELECT 1 FROM tombstones LIMIT 1").fetchone() is None:
+        return
     # To list a rejected value among the alternatives that were turned down agrees with the rejection.
     prose = {name: text for name, text in entry.prose().items() if name != "alternatives_rejected"}
     texts = {value_of(entry), *prose.values()}
@@ -195,7 +235,7 @@ def twin_of(project: Project, entry: Entry) -> str:
     ).fetchall()
     for id_, body in rows:
         other = read_event(body.encode())
-        if isinstance(other, Entry) and _adds_nothing(entry, other):
+        if isinstance(other, Entry) and adds_nothing(entry, other):
             return str(id_)
     return ""
 
@@ -210,15 +250,20 @@ def spoke(project: Project, session: str, id_: str) -> bool:
     return any(event.by.session == session for event in events)
 
 
-def _adds_nothing(entry: Entry, other: Entry) -> bool:
-    told, known = entry.prose(), other.prose()
-    texts = all(value_key(text) == value_key(known.get(name, "")) for name, text in told.items())
-    files = {(ref.path, ref.symbol) for ref in entry.files} <= {(ref.path, ref.symbol) for ref in other.files}
+def adds_nothing(entry: Entry, other: Entry) -> bool:
+    """Whether `other`, which has the same value, says all that `entry` says."""
     same: tuple[str, ...] = ("outcome", "path", "issue", "scope", "ticket", "valid_until", "decay_days", "valid_from")
     # What capture saw again at another time is the same thing.
     same = same[:-1] if entry.by.name == CAPTURE else same
-    given = all(not getattr(entry, name, "") or getattr(entry, name) == getattr(other, name, "") for name in same)
-    return texts and files and given and entry.pinned <= other.pinned
+    if entry.pinned > other.pinned:
+        return False
+    if any(getattr(entry, name, "") and getattr(entry, name) != getattr(other, name, "") for name in same):
+        return False
+    if not {(ref.path, ref.symbol) for ref in entry.files} <= {(ref.path, ref.symbol) for ref in other.files}:
+        return False
+    # Last, since it costs 200 us a text: of 704 real issues 80 have one title and nothing else in common.
+    known = other.prose()
+    return all(value_key(text) == value_key(known.get(name, "")) for name, text in entry.prose().items())
 
 
 def _corroborate(project: Project, by: By, twin: str, entry: Entry, redacted: tuple[str, ...]) -> Outcome:

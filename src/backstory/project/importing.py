@@ -18,9 +18,10 @@ from backstory.errors import BackstoryError, Exit
 from backstory.index.folding import value_hash, value_of
 from backstory.project import gateway, validation
 from backstory.project.authority import importer
+from backstory.project.batching import Batch
 from backstory.project.opened import Project
 from backstory.project.paths import cite
-from backstory.project.sharing.following import withdrawn
+from backstory.project.sharing.following import Ended
 from backstory.records import secrets
 from backstory.records.codec import BadLine, Fields, content_hash, event_from, read_fields, shape_of
 from backstory.records.event import IMPORT, PERSON, By, Entry, Event, UnknownEvent
@@ -56,8 +57,9 @@ class Imported(msgspec.Struct, frozen=True):
 def load(project: Project, by: By, path: str, *, dry_run: bool = False) -> Imported:
     """Import the export in `path`; `BackstoryError` when it is none. `by` runs it."""
     work = _Import(project, by, os.path.basename(path), dry_run)
-    for number, fields in _events(path):
-        work.take(number, fields)
+    with Ended(project.now) as work.ended:
+        for number, fields in _events(path):
+            work.take(number, fields)
     return work.finish()
 
 
@@ -116,6 +118,7 @@ class _Import:
         self.propose: list[tuple[int, Fields]] = []
         self.seen: set[str] = set()
         self.imported = set(_imported(project))
+        self.ended = Ended(project.now)
 
     def count(self, what: str, number: int, why: str = "") -> None:
         """Count an event, and say why where that is not plain."""
@@ -165,7 +168,7 @@ class _Import:
         known = gateway.withdrawn(self.project, entry)
         if known:
             self.count("dropped", number, f"it says what {known[0]} said, which is {known[1]}")
-        elif not own and (ended := withdrawn(self.project, entry.id, value_hash(value_of(entry)))):
+        elif not own and (ended := self.ended.how(entry.id, value_hash(value_of(entry)))):
             self.count("dropped", number, f"it says what another project shared, which is {ended} there")
         elif entry.redacted or not value_of(entry).strip():
             self.count("left", number, "its text was redacted")
@@ -192,24 +195,29 @@ class _Import:
         self.counts["restored"] += len(self.restore)
         if self.restore and not self.dry_run:
             gateway.write(self.project, [_unsealed(fields) for fields in self.restore])
+        batch = Batch(self.project, importer(self.name), dry_run=self.dry_run)
+        for fields in self.restore if self.dry_run else ():
+            event = event_from(fields)
+            if isinstance(event, Entry):
+                batch.expect(event)
         for number, fields in self.propose:
-            self._propose(number, fields)
+            self._propose(batch, number, fields)
+        batch.flush()
         return Imported(self.name, **self.counts, dry_run=self.dry_run, notes=tuple(self.notes))
 
-    def _propose(self, number: int, fields: Fields) -> None:
+    def _propose(self, batch: Batch, number: int, fields: Fields) -> None:
         kind, given = str(fields["kind"]), _for_gateway(fields, self.name, number)
         if self.by.kind == PERSON:
             given["evidence"].append(f"imported by {self.by.name or 'a person'}")
         given["files"] = list(self._cited(fields.get("files") or ()))
         try:
-            if self.dry_run:
-                validation.prepare(self.project, kind, given)
-            else:
-                gateway.record(self.project, importer(self.name), kind, given)
-            self.count("added", number)
+            outcome = batch.take(kind, given)
         except BackstoryError as error:
             what = "refused" if error.code == Exit.REFUSED else "left"
             self.count(what, number, error.message)
+            return
+        what = {"recorded": "added", "dropped": "dropped"}.get(outcome.status, "present")
+        self.count(what, number, " ".join(outcome.notes))
 
     def _cited(self, files: Iterable[Any]) -> Iterator[str]:
         """Cited files as they can be cited here: with their place where it is there, else the path alone."""

@@ -204,16 +204,16 @@ def events_of(memory: Project) -> int:
 def test_reading_a_source_again_writes_nothing_even_where_two_items_say_the_same(
     memory: Project, tmp_path: Path
 ) -> None:
-    put(tmp_path, "memory/a.md", text="# Template\n\nOne body\n")
-    put(tmp_path, "memory/b.md", text="# Template\n\nOne body\n")
-    first = taken(memory, tmp_path / "memory")
-    assert (first.added, first.same) == ({"note": 1}, 1)
+    rows = [{"id": "a", "summary": "Said twice"}, {"id": "b", "summary": "Said twice"}]
+    path = put(tmp_path, "memory.json", json.dumps(rows))
+    planned, first = taken(memory, path, dry_run=True), taken(memory, path)
+    assert (first.added, first.same) == (planned.added, planned.same) == ({"note": 1}, 1)
     before = events_of(memory)
-    again = taken(memory, tmp_path / "memory")
+    again = taken(memory, path)
     assert (again.added, again.present, again.same) == ({}, 1, 1)
     assert events_of(memory) == before
-    put(tmp_path, "memory/c.md", text="# Another\n\nIts body\n")
-    assert taken(memory, tmp_path / "memory").added == {"note": 1}
+    put(tmp_path, "memory.json", json.dumps([*rows, {"id": "c", "summary": "Said once"}]))
+    assert taken(memory, path).added == {"note": 1}
     assert events_of(memory) == before + 1
 
 
@@ -249,14 +249,14 @@ def test_what_is_cut_or_no_utf_8_is_taken_and_said(memory: Project, tmp_path: Pa
     put(tmp_path, "memory/whole.md", text="# Short\n\nwhole\n")
     (tmp_path / "memory" / "latin.md").write_bytes(b"# Caf\xe9\n\nbody\n")
     done = taken(memory, tmp_path / "memory")
-    assert (done.added, done.odd) == ({"note": 3}, 2)
-    assert any("long.md" in note and "4,000" in note for note in done.notes)
+    assert (done.added, done.continued, done.odd) == ({"note": 3}, 2, 1)
     assert any("latin.md:1" in note and "UTF-8" in note for note in done.notes)
 
 
 def test_a_huge_cell_or_a_row_with_too_many_is_no_fault_of_ours(memory: Project, tmp_path: Path) -> None:
     huge = f"kind,summary,detail\nnote,Huge,{'x' * 200_000}\nnote,Small,,too,many\n"
     done = taken(memory, put(tmp_path, "memory.csv", text=huge))
-    assert (done.added, done.odd) == ({"note": 2}, 2)
+    assert (done.added, done.odd) == ({"note": 2}, 1)
+    assert done.continued == 51
     (tmp_path / "nul.csv").write_bytes(b"kind,summary\nnote,a\0b\n")
     assert taken(memory, tmp_path / "nul.csv").unreadable == 1

@@ -1,7 +1,8 @@
 """Takes in what another tool remembers: through the gateway, proposed, with its place as evidence, and only once.
 
 What the source itself no longer holds is not taken; what was rejected, retired or superseded here does not come back.
-An entry that belongs to a case is taken with the case. Reading the same source again adds nothing.
+An entry that belongs to a case is taken with the case. A text that is too long for one entry goes on in notes. Reading
+the same source again adds nothing, and a dry run says the same numbers as the run.
 """
 
 from __future__ import annotations
@@ -14,13 +15,15 @@ from typing import Any
 import msgspec
 
 from backstory.errors import BackstoryError, Exit
-from backstory.project import gateway, validation
 from backstory.project.authority import importer
+from backstory.project.batching import Batch
+from backstory.project.gateway import Outcome
+from backstory.project.imports import in_place
+from backstory.project.imports.pieces import fitted
 from backstory.project.opened import Project
-from backstory.records.codec import event_from, read_fields, shape_of
-from backstory.records.event import DETAIL_LIMIT, SUMMARY_LIMIT, Entry
+from backstory.project.paths import relative
+from backstory.records.codec import read_fields, shape_of
 from backstory.records.hostile import one_line
-from backstory.records.ids import new_id
 from backstory.records.registry import KINDS, kind_name
 from backstory.records.times import format_instant
 from backstory.sources.memories.item import Item
@@ -28,7 +31,7 @@ from backstory.sources.memories.known import READERS, found
 from backstory.sources.skipped import Skipped, Warned
 
 _MARK = "import "
-_NOTES = 20
+_NOTES = 5_000
 
 Progress = Callable[[str, int, int], None]
 
@@ -36,22 +39,28 @@ Progress = Callable[[str, int, int], None]
 class TakenIn(msgspec.Struct, frozen=True):
     """What became of a source: items by kind that were `added`, and counts of the others.
 
-    `present` were taken in before, `same` say what an entry says already, `ended` no longer hold in the source,
-    `refused` were rejected here or break a rule, `dropped` were withdrawn here, `unreadable` could not be read, `odd`
-    were read with a doubt. `notes` say which and why, at most 20.
+    `continued` are notes that hold the rest of long texts. `present` were taken in before, `same` say what an entry
+    says already, `in_place` are read where they are, `ended` no longer hold in the source, `refused` were rejected
+    here or break a rule, `dropped` were withdrawn here, `unreadable` could not be read or are nothing to take, `odd`
+    were read with a doubt, `naive` gave a time without a zone (read as UTC), `redacted` held a secret. `notes` say
+    which and why, with file and line, at most 5,000.
     """
 
     file: str
     source: str
     read: int
     added: dict[str, int]
+    continued: int = 0
     present: int = 0
     same: int = 0
+    in_place: int = 0
     ended: int = 0
     refused: int = 0
     dropped: int = 0
     unreadable: int = 0
     odd: int = 0
+    naive: int = 0
+    redacted: int = 0
     dry_run: bool = False
     notes: tuple[str, ...] = ()
 
@@ -61,6 +70,8 @@ def source_of(path: str, name: str = "") -> tuple[str, str] | None:
     if name:
         if name not in READERS:
             raise BackstoryError(f"{name[:60]!r} is no source.", hint=f"Sources are: {', '.join(READERS)}.")
+        if not os.path.exists(path):
+            raise BackstoryError(f"{path} is not there.", hint="Name a file or a folder that exists.")
         return name, READERS[name].takes(path) or path
     places = found(path)
     if len(places) > 1:
@@ -76,7 +87,7 @@ def take_in(
     project: Project, path: str, source: str, *, dry_run: bool = False, progress: Progress | None = None
 ) -> TakenIn:
     """Read `path` as `source` and propose what is in it."""
-    work = _Work(project, source, dry_run)
+    work = _Work(project, source, path, dry_run)
     items = _read(work, READERS[source].read(path))
     # An issue comes before what belongs to it.
     items.sort(key=lambda item: (item.kind != "issue", item.at or 0))
@@ -84,12 +95,14 @@ def take_in(
         if progress is not None:
             progress("items", number, len(items))
         work.take(item)
+    work.batch.flush()
     counts = {name: work.counts[name] for name in _COUNTED}
     name, added = os.path.basename(path.rstrip(os.sep)), dict(sorted(work.added.items()))
     return TakenIn(name, source, len(items), added, dry_run=dry_run, notes=tuple(work.notes), **counts)
 
 
-_COUNTED = ("present", "same", "ended", "refused", "dropped", "unreadable", "odd")
+_COUNTED = ("continued", "present", "same", "in_place", "ended", "refused", "dropped", "unreadable", "odd", "naive",
+            "redacted")  # fmt: skip
 
 
 def _read(work: _Work, read: Iterable[Item | Skipped | Warned]) -> list[Item]:
@@ -98,20 +111,18 @@ def _read(work: _Work, read: Iterable[Item | Skipped | Warned]) -> list[Item]:
         if isinstance(one, Item):
             items.append(one)
         else:
-            work.count("unreadable" if isinstance(one, Skipped) else "odd", f"{_place(one)}: {one.why}")
+            work.count("unreadable" if isinstance(one, Skipped) else "odd", f"{work.place(one)}: {one.why}")
     return items
-
-
-def _place(one: Skipped | Warned) -> str:
-    return f"{os.path.basename(one.file)}:{one.line}" if one.line else os.path.basename(one.file)
 
 
 class _Work:
     """One import."""
 
-    def __init__(self, project: Project, source: str, dry_run: bool) -> None:
-        self.project, self.source, self.dry_run = project, source, dry_run
-        self.by = importer(source)
+    def __init__(self, project: Project, source: str, path: str, dry_run: bool) -> None:
+        self.project, self.source = project, source
+        self.folder = path if os.path.isdir(path) else os.path.dirname(path)
+        self.batch = Batch(project, importer(source), dry_run=dry_run)
+        self.here = in_place.files(project, path, source)
         self.known = _known(project)
         self.seen: dict[str, str] = {}
         self.cases: dict[str, str] = {}
@@ -124,80 +135,92 @@ class _Work:
         if note and len(self.notes) < _NOTES:
             self.notes.append(one_line(note, 300))
 
+    def place(self, one: Skipped | Warned) -> str:
+        """Where something stands: its path in the source, and the line."""
+        whole = one.file if os.path.isabs(one.file) else os.path.join(self.folder, one.file)
+        shown = os.path.relpath(whole, self.folder).replace(os.sep, "/")
+        return f"{shown}:{one.line}" if one.line else shown
+
     def take(self, item: Item) -> None:
-        """One item."""
+        """One item, with the notes that hold the rest of it."""
+        if item.file and os.path.realpath(item.file) in self.here:
+            return self.count("in_place")
         mark = f"{_MARK}{self.source} {item.key}"[:900]
         if mark in self.seen:
             return self.count("odd", f"{item.place}: the same id or text as {self.seen[mark]}, which was taken")
         self.seen[mark] = item.place
-        if mark in self.known:
-            self._is_case(item, self.known[mark])
-            return self.count("present")
-        if item.ended:
+        if item.ended and mark not in self.known:
             return self.count("ended", f"{item.place}: {item.ended}")
         kind = kind_name(item.kind) or ""
         if kind not in KINDS:
             return self.count("unreadable", f"{item.place}: {item.kind[:40]!r} is no kind of entry")
+        fields, rest, secrets = fitted(self._fields(item, kind))
+        self.counts["naive"] += item.naive and mark not in self.known
+        id_ = self.known.get(mark, "")
+        if id_:
+            self.count("present")
+        else:
+            id_ = self._write(item, kind, {**fields, "evidence": self._evidence(item, mark)}, secrets)
+        if id_ and kind == "issue" and item.case:
+            self.cases.setdefault(item.case, id_)
+        if id_ and not item.ended:
+            self._continue(item, mark, id_ if kind == "issue" else str(fields.get("issue", "")), rest)
+        return None
+
+    def _continue(self, item: Item, mark: str, case: str, rest: list[dict[str, Any]]) -> None:
+        """The notes that hold the rest of an item: those of an issue belong to its case."""
+        for number, fields in enumerate(rest, 2):
+            part = f"{mark} part {number}"
+            if part not in self.known:
+                given = {**fields, "issue": case, "evidence": self._evidence(item, part)}
+                self._write(item, "note", {**given, **self._moment(item)}, part=True)
+
+    def _write(
+        self, item: Item, kind: str, fields: dict[str, Any], secrets: tuple[str, ...] = (), *, part: bool = False
+    ) -> str:
+        """Its id, or that of the entry that says it already; "" where neither is there."""
         try:
-            self._write(item, kind, self._fields(item, kind, mark))
+            outcome = self.batch.take(kind, fields)
         except BackstoryError as error:
             if error.code not in (Exit.REFUSED, Exit.USAGE):
                 raise
             self.count("refused", f"{item.place}: {error.message}")
-        return None
+            return ""
+        if found := dict.fromkeys((*secrets, *outcome.redacted)):
+            self.count("redacted", f"{item.place}: redacted before writing: {', '.join(found)}")
+        return self._counted(item, kind, outcome, part)
 
-    def _write(self, item: Item, kind: str, fields: dict[str, Any]) -> None:
-        if self.dry_run:
-            twin = self._twin(kind, fields)
-            if twin:
-                self.count("same")
-                self._is_case(item, twin)
-            else:
-                self.added[kind] += 1
-            return
-        outcome = gateway.record(self.project, self.by, kind, fields)
-        if outcome.status == "recorded":
-            self.added[kind] += 1
-            self._is_case(item, outcome.id)
-        elif outcome.status == "dropped":
+    def _counted(self, item: Item, kind: str, outcome: Outcome, part: bool) -> str:
+        if outcome.status == "dropped":
             self.count("dropped", f"{item.place}: {outcome.notes[0]}")
+            return ""
+        if outcome.status != "recorded":
+            self.counts["same"] += not part
+        elif part:
+            self.counts["continued"] += 1
         else:
-            self.count("same")
-            self._is_case(item, outcome.id)
+            self.added[kind] += 1
+        return outcome.id
 
-    def _twin(self, kind: str, fields: dict[str, Any]) -> str:
-        clean, _ = validation.prepare(self.project, kind, fields)
-        now = self.project.now
-        placed = {"kind": kind, "by": msgspec.to_builtins(self.by), "id": new_id(now), "at": format_instant(now)}
-        entry = event_from({**clean, **placed})
-        return gateway.twin_of(self.project, entry) if isinstance(entry, Entry) else ""
-
-    def _is_case(self, item: Item, id_: str) -> None:
-        if item.kind == "issue" and item.case and id_:
-            self.cases.setdefault(item.case, id_)
-
-    def _fields(self, item: Item, kind: str, mark: str) -> dict[str, Any]:
+    def _fields(self, item: Item, kind: str) -> dict[str, Any]:
         known = shape_of(kind)
         fields = {name: value for name, value in item.fields.items() if name in known and value}
-        summary, detail = str(fields.get("summary", "")), str(fields.get("detail", ""))
-        if len(summary) > SUMMARY_LIMIT:
-            fields["summary"], detail = one_line(summary, SUMMARY_LIMIT), f"{summary}\n\n{detail}".strip()
-        if len(detail) > DETAIL_LIMIT:
-            self.count("odd", f"{item.place}: of {len(detail):,} characters the first {DETAIL_LIMIT:,} were taken")
-            detail = f"{detail[: DETAIL_LIMIT - 2]} \u2026"
-        fields["detail"] = detail
         fields["files"] = [path for path in fields.get("files", ()) if self._inside(path)]
         if item.case and kind != "issue" and "issue" in known:
             fields["issue"] = self.cases.get(item.case, item.case)
-        if item.at is not None and item.at < self.project.now:
-            fields["valid_from"] = format_instant(item.at)
-        fields["evidence"] = [mark, f"imported from {self.source}, {item.place}"]
-        return fields
+        if item.at is not None and item.at >= self.project.now:
+            self.count("odd", f"{item.place}: its time lies ahead ({format_instant(item.at)[:10]}) and was left out")
+        return {**fields, **self._moment(item)}
+
+    def _moment(self, item: Item) -> dict[str, str]:
+        held = item.at is not None and item.at < self.project.now
+        return {"valid_from": format_instant(item.at)} if held and item.at is not None else {}
+
+    def _evidence(self, item: Item, mark: str) -> list[str]:
+        return [mark, f"imported from {self.source}, {item.place}"[:1_000], *item.told]
 
     def _inside(self, path: str) -> bool:
         """Whether a path of another tree can be cited: one that leads out of this project is left out."""
-        from backstory.project.paths import relative
-
         try:
             return bool(relative(self.project.root, path))
         except BackstoryError:

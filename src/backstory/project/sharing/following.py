@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterator
+from types import TracebackType
 
 from backstory.errors import BackstoryError
 from backstory.project.currency import machine_stamp
@@ -222,16 +223,34 @@ class _Following:
         return copy.reason.startswith("rejected") and bool(lifted) and str(lifted) > format_instant(copy.ended_at)
 
 
-def withdrawn(project: Project, id_: str, key: str) -> str:
-    """How an entry that another project shared ended, by its id or its value; "" where it holds or was never shared.
+class Ended:
+    """How entries that other projects shared ended. The machine-wide log is opened once, and only if it is asked."""
 
-    An old export of that project does not bring it back. By its id too: a redaction left the copy no value.
-    """
-    if not machine.exists():
-        return ""
-    with machine.opened(project.now) as log:
-        own = list(machine.copies(log.db, "e.id = ?", (id_,)))
-        found = own or list(machine.copies(log.db, "e.value_key = ?", (key,)))
-    if not found or any(copy.standing in machine.LIVE for copy in found):
-        return ""
-    return found[0].standing
+    def __init__(self, now: int) -> None:
+        self._now = now
+        self._log: Project | None = None
+
+    def __enter__(self) -> Ended:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def how(self, id_: str, key: str) -> str:
+        """How an entry ended, by its id or its value; "" where it holds or was never shared.
+
+        An old export of that project does not bring it back. By its id too: a redaction left the copy no value.
+        """
+        if self._log is None:
+            if not machine.exists():
+                return ""
+            self._log = machine.opened(self._now)
+        own = list(machine.copies(self._log.db, "e.id = ?", (id_,)))
+        found = own or list(machine.copies(self._log.db, "e.value_key = ?", (key,)))
+        if not found or any(copy.standing in machine.LIVE for copy in found):
+            return ""
+        return found[0].standing

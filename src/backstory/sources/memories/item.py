@@ -12,7 +12,9 @@ class Item(msgspec.Struct, frozen=True):
 
     `fields` are those of its kind; `key` is its id in the source, the same whenever the source is read; `place` says
     where it stands (file and line or id). `case` is the source's id of the issue that it belongs to. `at` is when it
-    was said, microseconds. `ended` says why the source itself no longer holds it, "" while it does.
+    was said, microseconds; `naive` that the source gave no zone, so that UTC was taken. `ended` says why the source
+    itself no longer holds it, "" while it does. `file` is the whole path where it has a file to itself. `told` are
+    further lines of evidence, such as who approved it there.
     """
 
     kind: str
@@ -22,3 +24,6 @@ class Item(msgspec.Struct, frozen=True):
     case: str = ""
     at: int | None = None
     ended: str = ""
+    naive: bool = False
+    file: str = ""
+    told: tuple[str, ...] = ()

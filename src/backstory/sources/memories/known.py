@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from backstory.sources.memories import beads, notes, projectmem, rules, table
+from backstory.sources.memories import backlog, beads, notes, projectmem, records, rules, table
 
-READERS: dict[str, ModuleType] = {module.NAME: module for module in (projectmem, beads, rules, notes, table)}
+_MODULES = (projectmem, beads, backlog, records, rules, notes, table)
+READERS: dict[str, ModuleType] = {module.NAME: module for module in _MODULES}
 
 
 def found(path: str) -> dict[str, str]:

@@ -1,13 +1,18 @@
-"""projectmem: `.projectmem/events.jsonl`, one event a line; what a later event supersedes no longer holds there."""
+"""projectmem: `.projectmem/events.jsonl`, one event a line; what a later event supersedes no longer holds there.
+
+Its machine-wide memory, `~/.projectmem/global`, holds a gotcha of a library or a pattern a line.
+"""
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator
 from typing import Any
 
-from backstory.sources.json_items import moment_of, read_items, text_of
+from backstory.sources.json_items import read_items, text_of
 from backstory.sources.memories.item import Item
+from backstory.sources.memories.reading import when
 from backstory.sources.skipped import Skipped, Warned
 
 NAME = "projectmem"
@@ -21,10 +26,16 @@ _KINDS = {
     "gotcha": "lesson",
 }
 _OUTCOMES = {"worked": "worked", "success": "worked", "partial": "partial", "failed": "failed", "": "partial"}
+_GLOBAL = ".projectmem/global"
 
 
 def takes(path: str) -> str:
-    """The file to read for `path` (a file, or a folder that has it), or ""."""
+    """What to read for `path`: the log (or a folder that has it), or what is machine-wide; or ""."""
+    plain = path.replace(os.sep, "/").rstrip("/")
+    if os.path.isdir(path) and plain.endswith(_GLOBAL) and glob.glob(os.path.join(glob.escape(path), "*.jsonl")):
+        return path
+    if os.path.isfile(path) and plain.endswith(".jsonl") and os.path.dirname(plain).endswith(_GLOBAL):
+        return path
     for candidate in (path, os.path.join(path, "events.jsonl"), os.path.join(path, ".projectmem", "events.jsonl")):
         if os.path.isfile(candidate) and candidate.replace(os.sep, "/").endswith(".projectmem/events.jsonl"):
             return candidate
@@ -32,8 +43,20 @@ def takes(path: str) -> str:
 
 
 def read(path: str) -> Iterator[Item | Skipped | Warned]:
-    """Every event, in the order of the file."""
+    """Every event, in the order of the file; of a folder with what is machine-wide every gotcha and pattern."""
+    if os.path.isdir(path):
+        for file in sorted(glob.glob(os.path.join(glob.escape(path), "*.jsonl"))):
+            yield from _global(file)
+    elif os.path.basename(os.path.dirname(path)) == "global":
+        yield from _global(path)
+    else:
+        yield from _log(path)
+
+
+def _log(path: str) -> Iterator[Item | Skipped | Warned]:
     found = list(read_items(path, ("type", "summary")))
+    if not found:
+        yield Skipped(path, 0, "an empty file")
     gone: dict[str, str] = {}
     for one in found:
         if not isinstance(one, Skipped | Warned):
@@ -49,7 +72,8 @@ def read(path: str) -> Iterator[Item | Skipped | Warned]:
 def _item(path: str, event: dict[str, Any], line: int, gone: dict[str, str]) -> Iterator[Item | Skipped | Warned]:
     kind, summary = _KINDS.get(text_of(event.get("type")), ""), text_of(event.get("summary")).strip()
     if not kind or not summary:
-        yield Skipped(path, line, f"no kind of event that is known: {text_of(event.get('type'))[:40]!r}")
+        why = "it has no summary" if kind else f"no kind of event that is known: {text_of(event.get('type'))[:40]!r}"
+        yield Skipped(path, line, why)
         return
     key = text_of(event.get("id")) or f"line {line}"
     files = [text_of(one) for one in event.get("files") or () if isinstance(one, str)]
@@ -66,11 +90,46 @@ def _item(path: str, event: dict[str, Any], line: int, gone: dict[str, str]) -> 
         fields["location"] = place
     if kind == "decision":
         fields["rationale"] = text_of(event.get("rationale") or event.get("reason"))
-    at, _ = moment_of(event.get("timestamp"))
+    at, naive, problem = when(event.get("timestamp"), path, line)
+    if problem:
+        yield problem
     case = text_of(event.get("issue_id"))
     # An issue is known by the id of the case, which is what its attempts and its fix name.
-    yield Item(kind, fields, key, f"{os.path.basename(path)}:{line}", case, at, gone.get(key, ""))
+    yield Item(kind, fields, key, f"{os.path.basename(path)}:{line}", case, at, gone.get(key, ""), naive)
 
 
 def _ids(value: object) -> list[str]:
     return [text for one in (value if isinstance(value, list) else [value]) if (text := text_of(one))]  # type: ignore[arg-type]
+
+
+def _global(path: str) -> Iterator[Item | Skipped | Warned]:
+    """The gotchas and patterns of one machine-wide file."""
+    found = list(read_items(path, ("gotcha", "pattern", "summary", "text")))
+    if not found:
+        yield Skipped(path, 0, "an empty file")
+    for one in found:
+        if isinstance(one, Skipped | Warned):
+            yield one
+        else:
+            yield from _lesson(path, one.line, one.fields)
+
+
+def _lesson(path: str, line: int, record: dict[str, Any]) -> Iterator[Item | Skipped | Warned]:
+    text = next((said for name in ("gotcha", "pattern", "summary", "text") if (said := text_of(record.get(name)))), "")
+    if not text.strip():
+        yield Skipped(path, line, "neither a gotcha nor a pattern: it has no text")
+        return
+    library, versions = text_of(record.get("library")), text_of(record.get("version_range"))
+    tags = [tag for one in record.get("tags") or () if isinstance(one, str) and (tag := text_of(one))]
+    fields: dict[str, Any] = {"summary": text, "aliases": tags}
+    if library:
+        fields["libraries"] = [f"{library}@{versions}" if versions else library]
+    at, naive, problem = when(record.get("discovered") or record.get("created"), path, line)
+    if problem:
+        yield problem
+    kind = "lesson" if library or "gotcha" in record else "pattern"
+    key = text_of(record.get("id")) or f"{kind} {' '.join(text.split()).casefold()}"
+    place = f"global/{os.path.basename(path)}:{line}"
+    origin = text_of(record.get("source_project"))
+    told = (f"learned in {origin}",) if origin else ()
+    yield Item(kind, fields, f"global {key}", place, "", at, "", naive, "", told)

@@ -34,7 +34,10 @@ def read(path: str) -> Iterator[Item | Skipped | Warned]:
     text, doubt = found
     if doubt is not None:
         yield doubt
-    yield from _rules(path, text.splitlines())
+    rules = list(_rules(path, text.splitlines()))
+    yield from rules
+    if not rules:
+        yield Skipped(path, 0, "no list item in it outside of code and of our own block")
 
 
 def _rules(path: str, lines: list[str]) -> Iterator[Item]:

@@ -25,16 +25,31 @@ _WORDS = {
     "left": "left out",
     "unreadable": "lines that are no event",
 }
+_TAKEN = {
+    "continued": "notes added that hold the rest of long texts",
+    "present": "here already",
+    "same": "say what an entry says",
+    "in_place": "not taken: search and history read them where they are",
+    "ended": "no longer hold there",
+    "refused": _WORDS["refused"],
+    "dropped": _WORDS["dropped"],
+    "unreadable": "could not be read, or are nothing to take",
+    "odd": "read with a doubt",
+    "naive": "times without a zone, read as UTC",
+    "redacted": "held a secret, which was taken out",
+}
+_SHOWN = 20
 
 
 @make("import", "backstory import memory.jsonl --dry-run", "backstory import .beads", "backstory import CLAUDE.md")
 @click.argument("file", type=click.Path())
 @click.option("--from", "source", default="", metavar="NAME",
-              help="What it is: projectmem, beads, rules, notes or table (default: as it looks).")  # fmt: skip
+              help="projectmem, beads, backlog, adr, rules, notes or table (default: as it looks).")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 def command(run: Run, file: str, source: str, dry_run: bool) -> None:
     """FILE is what `backstory export` wrote as json or jsonl, or the memory of another tool: .projectmem, .beads,
-    CLAUDE.md or AGENTS.md, a folder of notes, a table (CSV, JSON). Running it twice adds nothing.
+    backlog, a folder of decision records, CLAUDE.md or AGENTS.md, a folder of notes, a table (CSV, JSON). Running it
+    twice adds nothing.
 
     Lost events of this project come back as they were; all else is proposed, with its place as evidence.
     """
@@ -59,11 +74,10 @@ def _taken(taken: TakenIn) -> Iterable[str]:
     did = "Would import" if taken.dry_run else "Imported"
     yield f"{did} {line_of(taken.file)} ({taken.source}), {taken.read} items:"
     yield f"  {sum(taken.added.values()):>6}  added as proposed: {added}"
-    words = {"present": "here already", "same": "say what an entry says", "ended": "no longer hold there",
-             "refused": _WORDS["refused"], "dropped": _WORDS["dropped"], "unreadable": "could not be read",
-             "odd": "read with a doubt"}  # fmt: skip
-    yield from (f"  {count:>6}  {said}" for name, said in words.items() if (count := getattr(taken, name)))
-    yield from (f"  {wrap(line_of(note), 4, 2)}" for note in taken.notes)
+    yield from (f"  {count:>6}  {said}" for name, said in _TAKEN.items() if (count := getattr(taken, name)))
+    yield from (f"  {wrap(line_of(note), 4, 2)}" for note in taken.notes[:_SHOWN])
+    if len(taken.notes) > _SHOWN:
+        yield f"  and {len(taken.notes) - _SHOWN} more; `--json` lists them all"
 
 
 def _lines(imported: Imported) -> Iterable[str]:

@@ -352,7 +352,8 @@ def case(project: Project, ref: str) -> Case:
 
 
 def _case_entries(project: Project, id_: str) -> list[View]:
-    return checked(project, "e.case_of = :case AND e.id <> :case ORDER BY e.at, e.id", {"case": id_})
+    where = "e.case_of = :case AND e.case_of <> '' AND e.id <> :case ORDER BY e.at, e.id"
+    return checked(project, where, {"case": id_})
 
 
 def stale(project: Project, *, limit: int = 200) -> list[View]:
@@ -364,11 +365,15 @@ def stale(project: Project, *, limit: int = 200) -> list[View]:
     return views(project.db, f"{where} ORDER BY e.last_at, e.id LIMIT :limit", params, project.now)
 
 
-def conflicts(project: Project) -> list[Pair]:
-    """Pairs that say different things: contested ones first, then those found by comparing."""
+def conflicts(project: Project, *, compare: bool = True) -> list[Pair]:
+    """Pairs that say different things: contested ones first, then those found by comparing.
+
+    `compare` first what was not compared yet: after a bulk of new entries that takes long.
+    """
     from backstory.recall.conflicts import conflicting
 
-    compare_all(project)
+    if compare:
+        compare_all(project)
     pairs = conflicting(project.db)
     items = by_ids(project.db, sorted({id_ for pair in pairs for id_ in pair}), project.now)
     found = []

@@ -60,6 +60,11 @@ def stamp(project: Project) -> str:
     return blake2b(" ".join(map(str, row)).encode(), digest_size=12).hexdigest()
 
 
+def uncompared(project: Project) -> int:
+    """How many entries were not held against the others yet."""
+    return int(project.db.execute("SELECT count(*) FROM uncompared").fetchone()[0])
+
+
 def _found(project: Project, words: str, where: str, params: dict[str, object], limit: int, offset: int) -> Page:
     answer = answers.search(project, words, limit=MOST_FOUND, standings=STANDINGS, sources=("entry",), near=())
     ids = list(dict.fromkeys(hit.ref for hit in answer.hits if hit.source == "entry"))

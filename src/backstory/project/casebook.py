@@ -25,8 +25,10 @@ def casebook(project: Project, *, limit: int = 50, offset: int = 0) -> tuple[int
     total = project.db.execute(f"SELECT count(*) FROM entries AS e WHERE {where}", now).fetchone()[0]
     order = "ORDER BY e.closed, e.last_at DESC, e.id"
     issues = checked(project, f"{where} {order} LIMIT :limit OFFSET :offset", {**now, "limit": limit, "offset": offset})
-    query = f"SELECT e.kind, count(*) FROM live AS e WHERE e.case_of = :case AND e.id <> :case AND {live.IN_FORCE}"
+    query = "SELECT e.kind, count(*) FROM live AS e WHERE e.case_of = :case AND e.case_of <> '' AND e.id <> :case"
+    # The index of cases holds those alone that are not "".
+    query += f" AND {live.IN_FORCE} GROUP BY 1 ORDER BY 1"
     return int(total), [
-        CaseLine(issue, dict(project.db.execute(f"{query} GROUP BY 1 ORDER BY 1", {**now, "case": issue.id})))
+        CaseLine(issue, dict(project.db.execute(query, {**now, "case": issue.id})))
         for issue in issues
     ]

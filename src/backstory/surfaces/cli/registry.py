@@ -74,6 +74,7 @@ COMMANDS: dict[str, Command] = dict(
         _command(ASK, "timeline", "List entries, newest first", reads=True),
         _command(ASK, "case", "Show an issue with all that belongs to it", reads=True),
         _command(ASK, "stale", "List entries under which the ground has moved", reads=True),
+        _command(ASK, "web", "Show the memory as a page in the browser"),
         _command(ASK, "map", "Show what the project is made of", reads=True),
         _command(ASK, "diff", "Show what a branch changes in the memory", reads=True),
         _command(ASK, "conflicts", "List entries that say different things", reads=True),

@@ -1,0 +1,1 @@
+"""The page for people: server-rendered, on this machine alone."""

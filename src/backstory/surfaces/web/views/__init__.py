@@ -1,0 +1,1 @@
+"""One module for each view of the page."""

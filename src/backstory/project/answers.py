@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import msgspec
 
 from backstory.errors import BackstoryError
 from backstory.index.documents import SOURCES
+from backstory.project import another_time
 from backstory.project.briefing import BriefAnswer, brief
 from backstory.project.opened import Project
 from backstory.project.paths import relative
@@ -21,21 +22,16 @@ from backstory.recall import live
 from backstory.recall.view import COLUMNS, SOURCE, View, by_ids, view, views
 from backstory.records.codec import Fields, read_fields
 from backstory.records.ids import normalise
-from backstory.records.registry import KINDS, LIVE, STANDINGS, kind_name
+from backstory.records.registry import KINDS, STANDINGS, kind_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from backstory.recall.past import Past
     from backstory.recall.search import SearchAnswer
 
 __all__ = (
     "BriefAnswer", "Case", "Detail", "Pair", "SearchAnswer", "View", "Why", "brief", "case", "checked", "conflicts",
     "get", "one_view", "review_queue", "search", "show", "stale", "timeline", "tombstones", "why",
 )  # fmt: skip
-
-
-# Entries of another time that are folded together.
-_AT_ONCE = 200
 
 
 class Detail(msgspec.Struct, frozen=True):
@@ -142,7 +138,7 @@ def search(
     names = [_kind(kind) for kind in kinds]
     place = relative(project.root, path) if path else None
     if as_of is not None or known_at is not None:
-        return _search_past(project, query, limit, names, place, as_of, known_at)
+        return another_time.search(project, query, limit, names, place, as_of, known_at)
     if near is None:
         near = working_set(project.db, project.root, project.config.places.git_dir, seconds=1.0)
 
@@ -166,37 +162,6 @@ def _check_names(what: str, given: Sequence[str], known: Sequence[str]) -> None:
     wrong = sorted(set(given) - set(known))
     if wrong:
         raise BackstoryError(f"{wrong[0][:60]!r} is no {what}.", hint=f"They are: {', '.join(known)}.")
-
-
-def _search_past(
-    project: Project, query: str, limit: int, kinds: list[str], path: str | None, as_of: int | None, known: int | None
-) -> SearchAnswer:
-    """Search over everything, then keep what held or was live at that time."""
-    from backstory.recall.search import SearchAnswer
-    from backstory.recall.search import search as recall_search
-
-    wide = recall_search(project.db, query, project.now, limit=200, kinds=kinds, standings=STANDINGS, path=path)
-    held = _past(project, as_of, known, [hit.ref for hit in wide.hits])
-    hits = [hit for hit in wide.hits if hit.ref in held and held[hit.ref].standing in LIVE]
-    views_now = {hit.ref: _as_then(hit.entry, held[hit.ref].standing) for hit in hits if hit.entry}
-    shown = tuple(msgspec.structs.replace(hit, entry=views_now.get(hit.ref)) for hit in hits[:limit])
-    return SearchAnswer(query, shown, (), len(hits) > limit)
-
-
-def _past(project: Project, as_of: int | None, known_at: int | None, ids: Collection[str]) -> dict[str, Past]:
-    from backstory.recall import past
-
-    if as_of is not None:
-        return past.as_of(project.db, as_of, known_at, ids)
-    assert known_at is not None
-    return past.known_at(project.db, known_at, ids)
-
-
-def _as_then(item: View, standing: str) -> View:
-    """A view with the standing of another time; what happened since is said as a tag, not hidden."""
-    if item.standing == standing:
-        return item
-    return msgspec.structs.replace(item, standing=standing, tags=(f"{item.standing} today",))
 
 
 def show(project: Project, ref: str) -> Detail:
@@ -308,25 +273,7 @@ def timeline(
     if as_of is None and known_at is None:
         params["limit"] = limit
         return checked(project, f"{where} ORDER BY e.at DESC, e.id DESC LIMIT :limit", params)
-    return list(islice(_at_another_time(project, where, params, as_of, known_at), limit))
-
-
-def _at_another_time(
-    project: Project, where: str, params: dict[str, object], as_of: int | None, known_at: int | None
-) -> Iterator[View]:
-    """What held then, newest first, folded a few at a time: a list shows far less than there is."""
-    began = "" if as_of is None else " OR (e.valid_from > 0 AND e.valid_from <= :moment)"
-    query = (
-        f"SELECT e.at, e.id FROM entries AS e WHERE {where} AND (e.at <= :moment{began})"
-        f" AND (e.at, e.id) < (:last, :id) ORDER BY e.at DESC, e.id DESC LIMIT {_AT_ONCE}"
-    )
-    place: dict[str, object] = {"moment": known_at if as_of is None else as_of, "last": 1 << 62, "id": ""}
-    while rows := project.db.execute(query, {**params, **place}).fetchall():
-        ids = [row[1] for row in rows]
-        held = _past(project, as_of, known_at, ids)
-        items = by_ids(project.db, held, project.now)
-        yield from (_as_then(items[id_], held[id_].standing) for id_ in ids if id_ in held)
-        place |= {"last": rows[-1][0], "id": rows[-1][1]}
+    return list(islice(another_time.held(project, where, params, as_of, known_at), limit))
 
 
 def case(project: Project, ref: str) -> Case:

@@ -28,7 +28,4 @@ def casebook(project: Project, *, limit: int = 50, offset: int = 0) -> tuple[int
     query = "SELECT e.kind, count(*) FROM live AS e WHERE e.case_of = :case AND e.case_of <> '' AND e.id <> :case"
     # The index of cases holds those alone that are not "".
     query += f" AND {live.IN_FORCE} GROUP BY 1 ORDER BY 1"
-    return int(total), [
-        CaseLine(issue, dict(project.db.execute(query, {**now, "case": issue.id})))
-        for issue in issues
-    ]
+    return int(total), [CaseLine(issue, dict(project.db.execute(query, {**now, "case": issue.id}))) for issue in issues]

@@ -62,7 +62,9 @@ def treemap(tiles: Sequence[Tile], title: str) -> Markup:
 
 
 def _open(title: str, height: int) -> Markup:
-    return Markup('<svg class="chart" viewBox="0 0 {} {}" role="group" aria-label="{}">').format(WIDTH, height, title)
+    return Markup('<svg class="chart" viewBox="0 0 {} {}" role="group" aria-label="{}">').format(
+        WIDTH, height, one_line(title, 200)
+    )
 
 
 def _tile(tile: Tile, box: _Box) -> Markup:

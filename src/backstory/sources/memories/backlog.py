@@ -14,6 +14,7 @@ from typing import Any
 from backstory.sources.decision_records import DecisionRecord
 from backstory.sources.decision_records import read as read_records
 from backstory.sources.frontmatter import Page, read_page
+from backstory.sources.markdown import plain
 from backstory.sources.memories import notes, records
 from backstory.sources.memories.item import Item
 from backstory.sources.memories.reading import read_text, when
@@ -65,13 +66,20 @@ def read(path: str) -> Iterator[Item | Skipped | Warned]:
             yield records.item(path, one) if isinstance(one, DecisionRecord) else one
     for folder in _NOTES:
         for full in _files(os.path.join(path, folder)):
-            yield from notes.note(full, os.path.relpath(full, path).replace(os.sep, "/"))
+            if _speaks_about_folder(full):
+                yield Skipped(full, 0, "no document: it speaks about the folder")
+            else:
+                yield from notes.note(full, os.path.relpath(full, path).replace(os.sep, "/"))
 
 
 def _files(folder: str) -> Iterator[str]:
     for place, folders, names in os.walk(folder):
         folders.sort()
         yield from (os.path.join(place, name) for name in sorted(names) if name.endswith(".md"))
+
+
+def _speaks_about_folder(full: str) -> bool:
+    return os.path.basename(full).lower() in ("readme.md", "agents.md", "claude.md")
 
 
 class _Tasks:
@@ -89,7 +97,7 @@ class _Tasks:
         if isinstance(found, Skipped):
             yield found
             return
-        if os.path.basename(full).lower() in ("readme.md", "agents.md", "claude.md"):
+        if _speaks_about_folder(full):
             yield Skipped(full, 0, "no task: it speaks about the folder")
             return
         if found[1] is not None:
@@ -220,4 +228,4 @@ def _outcome(page: Page) -> str:
     """The first paragraph of what was written down when a task was closed."""
     text = page.body.prose(_SUMMARY) or ""
     first = re.split(r"\n\s*\n", text.strip(), maxsplit=1)[0]
-    return " ".join(re.sub(r"(?m)^\s*(?:#{1,6}|[-*+])\s+", "", first).split())
+    return plain(re.sub(r"(?m)^\s*(?:#{1,6}|[-*+])\s+", "", first))

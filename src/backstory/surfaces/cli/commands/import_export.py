@@ -29,7 +29,7 @@ _TAKEN = {
     "continued": "notes added that hold the rest of long texts",
     "present": "here already",
     "same": "say what an entry says",
-    "in_place": "not taken: search and history read them where they are",
+    "in_place": "not taken: read where they are, found by search after `backstory history refresh`",
     "ended": "no longer hold there",
     "refused": _WORDS["refused"],
     "dropped": _WORDS["dropped"],

@@ -14,7 +14,7 @@ from tests.acceptance.surfaces import (
 from tests.acceptance.world import SESSION, World, words
 
 TEXT = "Cache the parser output"
-PATH, ISSUE = "src/parse.py", "#717"
+PATH, ISSUE, USING = "src/parse.py", "#717", "src/models.py"
 # Where an entry that ended may still be found, tagged: nothing of the rest knows it.
 FINDABLE = (
     "cli search",
@@ -66,7 +66,7 @@ def test_deletion_absent_after_reindex_and_restart(world: World) -> None:
     assert world.ask("verify")["sound"]
 
 
-def test_deletion_of_an_entry_leaves_no_copy_in_what_was_made_of_it(world: World) -> None:
+def test_deletion_absent_after_reindex_and_restart_with_an_old_export(world: World) -> None:
     """An export from before brings a retired text back as nothing, and a restated one waits for a person."""
     gone, kept = words(2, "copies")
     world.put(PATH)
@@ -93,18 +93,27 @@ def test_deletion_absent_from_shared_copies(world: World, other: World) -> None:
     *marks, gone, blanked, kept = words(7, "shared")
     controls = plant_controls(other, TEXT, PATH, ISSUE, marks)
     other.put("requirements.txt", "pydantic==2.7.1\n")
+    other.put(USING, "from pydantic import BaseModel\n")
     ids = {}
     for mark in (gone, blanked, kept):
         ids[mark] = world.say("lesson", f"Pydantic unions validate twice, {mark}", "--library", "pydantic@>=2")
         world.judge("share", ids[mark])
     asked = About("pydantic unions validate", ids[gone], PATH, ISSUE)
     doors = [s for s in SURFACES if s.name.startswith(("cli brief", "cli search", "mcp brief", "mcp search", "hook"))]
+    # The newest two are told about a file that uses the library.
+    of_file = [
+        s for s in SURFACES if s.name.startswith(("cli why", "cli check", "mcp precheck", "projectmem precheck"))
+    ]
 
     def told() -> str:
         return "".join(s.ask(other, asked) for s in doors) + other.cli("global", "list").out
 
+    def told_of_file() -> list[str]:
+        return [s.ask(other, asked._replace(path=USING)) for s in of_file if s.name != "cli why folder"]
+
     before = told()
     assert all(mark in before for mark in (gone, kept))
+    assert all(kept in text and blanked in text for text in told_of_file())
     world.put("export.jsonl", world.cli("export", "--all", "--format", "jsonl").out)
     assert world.cli("retire", ids[gone], "--why", "validators were rewritten", env=SESSION).code == 0
     world.judge("redact", ids[blanked], "--why", "it quotes a customer")
@@ -116,6 +125,12 @@ def test_deletion_absent_from_shared_copies(world: World, other: World) -> None:
             assert (report["dropped"], report["added"]) == (2, 1), report
         now = told()
         assert gone not in now and blanked not in now and kept in now, step
+        assert all(kept in text and gone not in text and blanked not in text for text in told_of_file()), step
+        # The commands over the machine-wide log say what became of it, with a tag; all else has lost it.
+        elsewhere = [surface for surface in SURFACES if not surface.name.startswith("cli global")]
+        for mark in (gone, blanked):
+            for path in (PATH, USING, "requirements.txt"):
+                assert_absent(other, asked._replace(path=path), mark, elsewhere)
         assert_shown(other, controls)
     shown = other.cli("global", "show", ids[gone]).out
     assert "validators were rewritten" in shown and "claude-code" in shown

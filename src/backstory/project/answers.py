@@ -17,6 +17,7 @@ from backstory.project.paths import relative
 from backstory.project.refresh import compare_all, recheck, recheck_all
 from backstory.project.resolve import candidates, entry_id
 from backstory.project.sessions.provenance import Behind, Place, of_entry, of_path
+from backstory.project.sharing.applying import OthersLesson, touching
 from backstory.project.working_set import working_set
 from backstory.recall import live
 from backstory.recall.view import COLUMNS, SOURCE, View, by_ids, view, views
@@ -51,6 +52,7 @@ class Why(msgspec.Struct, frozen=True):
 
     `known` False: nothing is known about it, which is not the same as safe. `now`: the name that git gave it since.
     `behind`: the commits and sessions that made it what it is, or the line of it that was asked for.
+    `lessons` are of other projects, on the libraries that the file uses.
     """
 
     path: str
@@ -63,6 +65,7 @@ class Why(msgspec.Struct, frozen=True):
     formerly: tuple[str, ...]
     now: str = ""
     behind: Behind | None = None
+    lessons: tuple[OthersLesson, ...] = ()
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -203,11 +206,12 @@ def why(project: Project, path: str, cwd: str = "", *, line: int = 0) -> Why:
         found = views(db, where, params, now)
     folder = place.rpartition("/")[0]
     beside = _in_folder(project, folder, {item.id for item in found}) if folder else []
+    shared = touching(project, [place]) if place else []
     count = db.execute(f"SELECT count(DISTINCT sha) FROM commit_files WHERE path IN ({marks})", names).fetchone()[0]
     return Why(
         path=place or ".",
         exists=os.path.lexists(os.path.join(project.root, place)),
-        known=bool(found or beside),
+        known=bool(found or beside or shared),
         entries=tuple(item for item in found if item.live or item.standing == "proposed"),
         withdrawn=tuple(item for item in found if not item.live and item.standing != "proposed"),
         folder=tuple(beside),
@@ -215,6 +219,7 @@ def why(project: Project, path: str, cwd: str = "", *, line: int = 0) -> Why:
         formerly=tuple(former),
         now=_present_name(project, place),
         behind=of_path(project, place, line),
+        lessons=tuple(shared),
     )
 
 

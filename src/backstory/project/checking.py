@@ -18,6 +18,7 @@ from backstory.project import snoozing
 from backstory.project.changes import Changes
 from backstory.project.opened import Project
 from backstory.project.refresh import recheck
+from backstory.project.sharing.applying import touching
 from backstory.recall import check as recall_check
 from backstory.recall import notes
 from backstory.recall.check import BLOCK, INFO, LEVELS, WARN, Match
@@ -28,11 +29,16 @@ from backstory.records.times import format_instant
 
 # Of what binds the files, so much is shown.
 MOST_INFO = 5
+# Of lessons of other projects, beside them.
+MOST_LESSONS = 2
 _TEXT = 400
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing to know before the change. `files` are those of the change that it is about."""
+    """One thing to know before the change. `files` are those of the change that it is about.
+
+    `origin` is the name of the other project that a lesson comes from: `backstory global show ID` shows that one.
+    """
 
     id: str
     short: str
@@ -43,6 +49,7 @@ class Finding(msgspec.Struct, frozen=True):
     files: tuple[str, ...]
     evidence: tuple[str, ...]
     at: str
+    origin: str = ""
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -66,11 +73,13 @@ class Checked(msgspec.Struct, frozen=True):
 
 
 def check(
-    project: Project, paths: Sequence[str], *, intent: str = "", diff: str = "", changes: Changes | None = None
-) -> Checked:
+    project: Project, paths: Sequence[str], *, intent: str = "", diff: str = "", changes: Changes | None = None,
+    others: bool = True,
+) -> Checked:  # fmt: skip
     """Check a change of `paths` (relative to the project), for what it is meant and what it adds, where that is known.
 
-    `diff` is a unified diff; `changes` is one that was read already. Both add their own paths.
+    `diff` is a unified diff; `changes` is one that was read already. Both add their own paths. Without `others` no
+    lesson of another project is among the findings: for answers that leave this machine.
     """
     if diff:
         from backstory.project.changes import of_diff
@@ -85,20 +94,22 @@ def check(
         *_tried(project, recall_check.like_failed(project.db, change, project.now)),
         *_decided(project, names, intent),
         *(_finding_of(project, note, names) for note in bound),
+        *(_of_others(project, names) if others else ()),
     ]
     kept, snoozed = _awake(project, _once(found))
     # The sort keeps the order of equals; what is stale comes after what is not.
     kept.sort(key=lambda one: (-LEVELS.index(one.level), _is_stale(one)))
     graver = [one for one in kept if one.level != INFO]
-    light = [one for one in kept if one.level == INFO]
+    light = [one for one in kept if one.level == INFO and not one.origin]
+    told = [one for one in kept if one.origin]
     return Checked(
-        findings=(*graver, *light[:MOST_INFO]),
+        findings=(*graver, *light[:MOST_INFO], *told[:MOST_LESSONS]),
         unknown=tuple(_unknown(project, names, kept)),
         snoozed=tuple(snoozed),
         problems=tuple([*_problems(project), *_cut(asked)]),
         paths=asked,
         worst=max((one.level for one in kept), key=LEVELS.index, default=""),
-        more=max(0, len(light) - MOST_INFO),
+        more=max(0, len(light) - MOST_INFO) + max(0, len(told) - MOST_LESSONS),
     )
 
 
@@ -189,6 +200,15 @@ def _finding_of(project: Project, note: notes.Note, names: dict[str, str]) -> Fi
     # The line says of what is in another tree that it is.
     tags = "; ".join(tag for tag in view.tags if f"[{tag}]" not in line)
     return _finding(view, BLOCK if binding else INFO, f"{line} [{tags}]" if tags else line, "", files)
+
+
+def _of_others(project: Project, names: dict[str, str]) -> Iterable[Finding]:
+    """Lessons of other projects on the libraries that the files use; never more than information."""
+    for one in touching(project, names):
+        evidence = (f"project {one.project}", *(f"tagged {tag}" for tag in one.tags))
+        yield Finding(
+            one.id, one.short, "lesson", INFO, one_line(one.text, _TEXT), "", one.files, evidence, one.at, one.project
+        )
 
 
 def _finding(view: View, level: str, text: str, why: str, files: Sequence[str]) -> Finding:

@@ -98,13 +98,29 @@ def about(session: Session, paths: Sequence[str]) -> str:
         present = check.present_names(db, [path])[path]
         fresh = [note for note in notes.about(db, [present], session.now) if not _was_told(session, note)]
         fresh = _still_true(session, db, fresh)
-        lines = [notes.line_of(db, note) for note in fresh]
-        text, count = notes.fit(lines, session.name, path, session.settings.note_tokens)
+        said = [(_mark(note), notes.line_of(db, note)) for note in fresh]
+        said += _of_others(session, db, path)
+        text, count = notes.fit([line for _, line in said], session.name, path, session.settings.note_tokens)
         if text:
-            told = [(TOLD, _mark(note)) for note in fresh[:count]]
+            told = [(TOLD, known) for known, _ in said[:count]]
             session.file.add_all([*told, (GIVEN, f"{session.now} notes {estimate(text)}")])
             blocks.append(text)
     return "\n".join(blocks)
+
+
+def _of_others(session: Session, db: sqlite3.Connection, path: str) -> list[tuple[str, str]]:
+    """(mark, line) of lessons of other projects on the libraries that the file uses, as far as it was not told.
+
+    Few projects have any, and the rest pay one look-up: only then the file is read.
+    """
+    if session.file is None or not db.execute("SELECT 1 FROM lessons LIMIT 1").fetchone():
+        return []
+    bring_packages()
+    from backstory.project.sharing.applying import fresh_about
+
+    assert session.places is not None
+    found = fresh_about(db, session.places.root, path, session.now)
+    return [(id_, line) for id_, line in found if not session.file.has(TOLD, id_)]
 
 
 def _was_told(session: Session, note: notes.Note) -> bool:

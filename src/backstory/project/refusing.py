@@ -16,6 +16,7 @@ def reasons(places: Places, paths: Sequence[str], added: str, level: str, now: i
     """(id, reason) of each finding at the level or above; what this person snoozed is none."""
     config = read_marker(places)
     with refresh.open_config(config, now=now, seconds=config.settings.hook_seconds) as project:
-        found = check(project, paths, changes=Changes(tuple(paths), line_hashes(added.splitlines())))
+        given = Changes(tuple(paths), line_hashes(added.splitlines()))
+        found = check(project, paths, changes=given, others=False)
     grave = [one for one in found.findings if LEVELS.index(one.level) >= LEVELS.index(level)]
     return [(one.id, f"{one.text} [{one.short}]{f': {one.why}' if one.why else ''}") for one in grave]

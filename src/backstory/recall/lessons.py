@@ -27,6 +27,25 @@ def count(db: sqlite3.Connection, now: int) -> int:
     return int(db.execute(f"SELECT count(*) FROM lessons AS l WHERE {HOLDS}", {"now": now}).fetchone()[0])
 
 
+class Row:
+    """One lesson as the index has it. `line` is safe to show; `stale` and `contested` keep it out of a brief."""
+
+    __slots__ = ("at", "contested", "id", "library", "line", "project", "stale")
+
+    def __init__(self, row: tuple[str, str, str, str, int, int | None, int], now: int) -> None:
+        self.id, self.library, self.line, self.project, self.at = row[:5]
+        self.stale, self.contested = row[5] is not None and row[5] <= now, bool(row[6])
+
+
+def rows(db: sqlite3.Connection, now: int) -> list[Row]:
+    """Every lesson that applies here now, the newest first."""
+    query = (
+        "SELECT l.id, l.library, l.line, l.project, l.at, l.stale_at, l.contested FROM lessons AS l"
+        f" WHERE {HOLDS} ORDER BY l.last_at DESC, l.id"
+    )
+    return [Row(row, now) for row in db.execute(query, {"now": now})]
+
+
 def lines(db: sqlite3.Connection, now: int) -> list[tuple[str, str, int]]:
     """(id, line of a brief without dash, cost in tenths of a token) of the newest that are fresh and not in doubt."""
     query = (

@@ -33,7 +33,7 @@ def judge(project: Project, base: str) -> Checked:
 
     changed = changes.since(project.root, base)
     asking.ensure(project)
-    found = check(project, (), changes=changed)
+    found = check(project, (), changes=changed, others=False)
     broken = [_finding(project, one) for one in broken_anchors(project, found.paths)]
     # The same entry may bind the file as well: that its ground is gone is the graver news.
     gone = {one.id for one in broken}

@@ -15,7 +15,7 @@ KINDS = (
 )  # fmt: skip
 OUTCOMES = ("failed", "partial", "worked")
 # `index.documents` has the sources.
-SOURCES = ("entry", "ticket", "run_record", "commit", "pull_request", "session")
+SOURCES = ("entry", "ticket", "run_record", "commit", "pull_request", "session", "lesson")
 ACTIONS = ("supersede", "confirm", "retire", "contest")
 
 TEXT: Schema = {"type": "string"}
@@ -39,7 +39,7 @@ GET: Schema = {
 SEARCH: Schema = {
     "type": "object",
     "properties": {
-        "query": said("Words, identifiers, an error message"),
+        "query": said("Words, identifiers, an error"),
         "project_path": TEXT,
         "limit": {"type": "integer", "minimum": 1, "maximum": 50},
         "kind": TEXT,

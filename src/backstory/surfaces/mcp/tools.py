@@ -22,9 +22,9 @@ TOOLS: dict[str, Tool] = {
         Tool(
             "search_project_memory",
             "Search project memory",
-            "Search what was decided, tried and learned here, with tickets, run records, commits, pull requests and"
-            " past sessions. Use it before choosing an approach, before editing a file new to you (with path), and when"
-            " something fails. Says what holds now instead of what was superseded or turned down.",
+            "Search what was decided, tried and learned here, with tickets, run records, commits, pull requests,"
+            " sessions and other projects' lessons. Use it before you choose an approach or edit a file new to you"
+            " (path), and when something fails. Says what holds instead of what was superseded or turned down.",
             schemas.SEARCH,
             schemas.SEARCHED,
         ),

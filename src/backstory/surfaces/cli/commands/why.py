@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 import click
 
-from backstory.surfaces.cli.console import line_of, paint
+from backstory.surfaces.cli.console import line_of, paint, wrap
 from backstory.surfaces.cli.entries import entry_line, entry_lines
 from backstory.surfaces.cli.running import Run, make
 from backstory.surfaces.cli.sessions import behind_lines
@@ -49,6 +49,11 @@ def _lines(answer: Why, line: int) -> Iterable[str]:
             yield f"      {paint(rest, 'dim')}"
     yield from _section("No longer holds", answer.withdrawn)
     yield from _section("In the same folder", answer.folder)
+    if answer.lessons:
+        yield "From other projects:"
+        for one in answer.lessons:
+            yield f"  {wrap(line_of(one.text), 4, 2)}"
+            yield f"      {paint(f'backstory global show {one.short}', 'dim')}"
     if answer.behind is not None:
         yield from behind_lines(answer.behind)
 

@@ -56,3 +56,12 @@ def test_it_knows_folders_by_their_name(tmp_path: Path) -> None:
     assert records.takes(str(put(tmp_path / "docs" / "ADR", {"a.md": "x"}))) != ""
     assert records.takes(str(put(tmp_path / "docs" / "guide", {"a.md": "x"}))) == ""
     assert [one.why for one in told(records.read(str(tmp_path / "none"))).skipped] == ["no folder of decision records"]
+
+
+def test_a_date_that_is_none_is_said_with_its_line_and_another_is_taken(tmp_path: Path) -> None:
+    folder = put(tmp_path / "adr", {"1.md": RECORD.replace("2026-02-03", "last spring"), "2.md": RECORD})
+    found = told(records.read(str(folder)))
+    assert [(Path(one.file).name, one.line, one.why) for one in found.warned] == [
+        ("1.md", 3, "no date: 'last spring'; it was left out")
+    ]
+    assert [item.at for item in found.items] == [None, 1_770_076_800_000_000]

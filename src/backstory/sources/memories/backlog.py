@@ -63,7 +63,7 @@ def read(path: str) -> Iterator[Item | Skipped | Warned]:
     yield from tasks.unknown()
     if os.path.isdir(os.path.join(path, "decisions")):
         for one in read_records(path, ("decisions",)):
-            yield records.item(path, one) if isinstance(one, DecisionRecord) else one
+            yield from records.items(path, one) if isinstance(one, DecisionRecord) else (one,)
     for folder in _NOTES:
         for full in _files(os.path.join(path, folder)):
             if _speaks_about_folder(full):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from backstory.sources.memories import backlog, beads, notes, projectmem, records, rules, table
+from backstory.sources.memories import agentlore, backlog, beads, notes, projectmem, records, rules, table
 
-_MODULES = (projectmem, beads, backlog, records, rules, notes, table)
+_MODULES = (projectmem, beads, backlog, records, agentlore, rules, notes, table)
 READERS: dict[str, ModuleType] = {module.NAME: module for module in _MODULES}
 
 

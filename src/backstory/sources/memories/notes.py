@@ -1,4 +1,4 @@
-"""Notes in Markdown, one a file: a Cline memory bank, Claude Code's auto memory, agentlore, basic-memory, Obsidian.
+"""Notes in Markdown, one a file: a Cline memory bank, Claude Code's auto memory, basic-memory, Obsidian.
 
 A note keeps its text as it is written. Its tags, other names, permalink and the notes that it is related to become
 aliases, so that search finds it by them.
@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from backstory.sources.frontmatter import Page, read_page
 from backstory.sources.markdown import TEXT
+from backstory.sources.memories import agentlore
 from backstory.sources.memories.item import Item
 from backstory.sources.memories.observations import observed, related
 from backstory.sources.memories.reading import read_text, when
@@ -40,7 +41,7 @@ _MOST_BYTES, _MOST_ALIASES = 1 << 20, 50
 
 def takes(path: str) -> str:
     """The folder, or "": one that is a memory by its name, or a vault of Obsidian."""
-    if not os.path.isdir(path):
+    if not os.path.isdir(path) or agentlore.takes(path):
         return ""
     named = os.path.basename(path.rstrip(os.sep)) in FOLDERS
     return path if named or os.path.isdir(os.path.join(path, ".obsidian")) else ""

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 
 from backstory.sources.decision_records import DecisionRecord
 from backstory.sources.decision_records import read as read_records
-from backstory.sources.frontmatter import read_page
+from backstory.sources.decision_words import DATE
+from backstory.sources.frontmatter import Page, read_page
 from backstory.sources.memories.item import Item
 from backstory.sources.memories.reading import read_text
 from backstory.sources.skipped import Skipped, Warned
+from backstory.sources.values import instant, words
 
 NAME = "adr"
 FOLDERS = ("adr", "adrs", "decisions", "decision-records", "decision_records")
@@ -30,21 +32,25 @@ def read(path: str) -> Iterator[Item | Skipped | Warned]:
     empty = True
     for one in read_records(path, (".",)):
         empty = False
-        yield item(path, one) if isinstance(one, DecisionRecord) else one
+        yield from items(path, one) if isinstance(one, DecisionRecord) else (one,)
     if empty:
         yield Skipped(path, 0, "no Markdown file in it")
 
 
-def item(root: str, record: DecisionRecord, below: str = "") -> Item:
-    """A record as a decision; its path is shown without `below`."""
-    shown = record.path.removeprefix(below)
+def items(root: str, record: DecisionRecord) -> Iterator[Item | Warned]:
+    """A record of the folder `root` as a decision, and a date in its fields that is none."""
+    full = os.path.join(root, record.path)
+    page = _page(full)
+    date = page.field(DATE) if page else None
+    text = words(date.value) if date else None
+    if date and text and instant(text)[0] is None:
+        yield Warned(full, date.line, f"no date: {text[:40]!r}; it was left out")
     ended = f"{record.status} there" if record.status in _ENDED else ""
     if record.superseded_by and ended:
         ended = f"superseded there by {', '.join(record.superseded_by)}"
-    full = os.path.join(root, record.path)
     fields = {
         "summary": record.title,
-        "detail": _rest(full, record),
+        "detail": _rest(page, record),
         "rationale": record.decision,
         "alternatives_rejected": [text[:500] for text in record.rejected[:20]],
         "files": list(record.files),
@@ -52,13 +58,17 @@ def item(root: str, record: DecisionRecord, below: str = "") -> Item:
     told = [f"status there: {record.status}"] if record.status else []
     if record.deciders:
         told.append(f"decided there by {', '.join(record.deciders)}"[:500])
-    return Item("decision", fields, record.path, shown, "", record.date, ended, False, full, tuple(told))
+    yield Item("decision", fields, record.path, record.path, "", record.date, ended, False, full, tuple(told))
 
 
-def _rest(full: str, record: DecisionRecord) -> str:
-    """The text of the record without the decision, which has a field of its own: consequences and all."""
+def _page(full: str) -> Page | None:
     found = read_text(full)
-    if isinstance(found, Skipped):
+    return None if isinstance(found, Skipped) else read_page(found[0])
+
+
+def _rest(page: Page | None, record: DecisionRecord) -> str:
+    """The text of the record without the decision, which has a field of its own: consequences and all."""
+    if page is None:
         return record.context
-    text = "".join(read_page(found[0]).body.lines).replace("\r\n", "\n").strip()
+    text = "".join(page.body.lines).replace("\r\n", "\n").strip()
     return text.replace(record.decision, "", 1).strip() if record.decision else text

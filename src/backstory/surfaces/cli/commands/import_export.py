@@ -44,7 +44,7 @@ _SHOWN = 20
 @make("import", "backstory import memory.jsonl --dry-run", "backstory import .beads", "backstory import CLAUDE.md")
 @click.argument("file", type=click.Path())
 @click.option("--from", "source", default="", metavar="NAME",
-              help="projectmem, beads, backlog, adr, rules, notes or table (default: as it looks).")  # fmt: skip
+              help="projectmem, beads, backlog, adr, agentlore, rules, notes or table.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 def command(run: Run, file: str, source: str, dry_run: bool) -> None:
     """FILE is what `backstory export` wrote as json or jsonl, or the memory of another tool: .projectmem, .beads,

@@ -125,24 +125,27 @@ Some prose.
 <!-- backstory:begin -->
 - Our own line about the memory is not read back
 <!-- backstory:end -->
-1. numbered lines are prose here
+1. Number what comes in an order
+    - and what is nested below it
 * **Never** edit generated files by hand
 """
 
 
 def test_rules_of_agents_come_as_patterns_and_our_own_block_does_not(memory: Project, tmp_path: Path) -> None:
     done = taken(memory, put(tmp_path, "CLAUDE.md", text=RULES))
-    assert done.added == {"pattern": 2}
+    assert (done.added, done.unreadable) == ({"pattern": 4}, 1)
+    assert "CLAUDE.md:3: in no list, so no rules: 1 lines from here on" in done.notes
     found = waiting(memory)
     assert set(found) == {
         "Always run make check before a commit, and read what it says", "Never edit generated files by hand",
+        "Number what comes in an order", "and what is nested below it",
     }  # fmt: skip
     assert (
         "imported from rules, CLAUDE.md:6"
         in found["Always run make check before a commit, and read what it says"].evidence
     )
     moved = put(tmp_path, "CLAUDE.md", text="# New\n\n" + RULES)
-    assert taken(memory, moved).present == 2
+    assert taken(memory, moved).present == 4
 
 
 def test_notes_come_one_a_file_and_an_index_or_a_binary_does_not(memory: Project, tmp_path: Path) -> None:

@@ -44,10 +44,12 @@ def _is_one(folder: str, name: str) -> bool:
 def read(path: str) -> Iterator[Item | Skipped | Warned]:
     """The entries of every Markdown file of the folder, in order."""
     seen: dict[str, str] = {}
-    for name in sorted(os.listdir(path)):
+    names = sorted(os.listdir(path)) if os.path.isdir(path) else []
+    files = [name for name in names if name.endswith(".md") and os.path.isfile(os.path.join(path, name))]
+    if not files:
+        yield Skipped(path, 0, "no folder of agentlore: it has no Markdown file")
+    for name in files:
         full = os.path.join(path, name)
-        if not name.endswith(".md") or not os.path.isfile(full):
-            continue
         found = read_text(full)
         if isinstance(found, Skipped):
             yield found

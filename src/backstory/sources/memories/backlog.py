@@ -56,6 +56,9 @@ def takes(path: str) -> str:
 
 def read(path: str) -> Iterator[Item | Skipped | Warned]:
     """The tasks by folder and name, then decisions, documents and milestones."""
+    if not os.path.isdir(os.path.join(path, "tasks")):
+        yield Skipped(path, 0, "no folder of Backlog.md: it has no `tasks`")
+        return
     tasks = _Tasks(path)
     for folder in _TASKS:
         for full in _files(os.path.join(path, folder)):

@@ -82,6 +82,8 @@ class _Found:
 def read(path: str) -> Iterator[Item | Skipped | Warned]:
     """Every issue, and for a closed one what closed it."""
     files = [path] if os.path.isfile(path) else sorted(glob.glob(os.path.join(glob.escape(path), "*.jsonl")))
+    if not files:
+        yield Skipped(path, 0, "no `.jsonl` file in it")
     found = _Found()
     for file in files:
         yield from found.file(file)

@@ -52,12 +52,15 @@ def read(path: str) -> Iterator[Item | Skipped | Warned]:
     if os.path.isfile(path):
         yield from note(path, os.path.basename(path))
         return
+    empty = True
     for folder, folders, names in os.walk(path):
         folders[:] = sorted(name for name in folders if not name.startswith(".") or name == ".memory")
         for name in sorted(names):
             if name.endswith((".md", ".markdown")):
-                full = os.path.join(folder, name)
+                full, empty = os.path.join(folder, name), False
                 yield from note(full, os.path.relpath(full, path).replace(os.sep, "/"))
+    if empty:
+        yield Skipped(path, 0, "no Markdown file in it")
 
 
 def note(full: str, shown: str, extra: Sequence[str] = ()) -> Iterator[Item | Skipped | Warned]:

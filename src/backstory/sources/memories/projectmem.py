@@ -45,7 +45,10 @@ def takes(path: str) -> str:
 def read(path: str) -> Iterator[Item | Skipped | Warned]:
     """Every event, in the order of the file; of a folder with what is machine-wide every gotcha and pattern."""
     if os.path.isdir(path):
-        for file in sorted(glob.glob(os.path.join(glob.escape(path), "*.jsonl"))):
+        files = sorted(glob.glob(os.path.join(glob.escape(path), "*.jsonl")))
+        if not files:
+            yield Skipped(path, 0, "no `.jsonl` file in it")
+        for file in files:
             yield from _global(file)
     elif os.path.basename(os.path.dirname(path)) == "global":
         yield from _global(path)

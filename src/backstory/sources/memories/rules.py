@@ -12,12 +12,13 @@ from backstory.sources.skipped import Skipped, Warned
 
 NAME = "rules"
 FILES = ("CLAUDE.md", "AGENTS.md", "CLAUDE.local.md", "GEMINI.md", ".cursorrules")
-_ITEM = re.compile(r"^ {0,3}[-*+] +(?P<text>\S.*)$")
+_ITEM = re.compile(r"^[ \t]*(?:[-*+]|\d{1,3}[.)]) +(?P<text>\S.*)$")
 _MORE = re.compile(r"^ {2,}\S")
 _HEADING = re.compile(r"^#{1,6} +(?P<text>.*?)\s*#*$")
 _MARKED = re.compile(r"(\*\*|__|`+)(\S(?:.*?\S)?)\1")
 _OURS_BEGIN, _OURS_END = "backstory:begin", "backstory:end"
-_SHORTEST = 12
+# In bytes: four characters of Japanese say what twelve letters say.
+_SHORTEST_BYTES = 12
 
 
 def takes(path: str) -> str:
@@ -35,18 +36,23 @@ def read(path: str) -> Iterator[Item | Skipped | Warned]:
     if doubt is not None:
         yield doubt
     rules = list(_rules(path, text.splitlines()))
-    yield from rules
-    if not rules:
+    yield from (rule for rule in rules if isinstance(rule, Item))
+    prose = [line for line in rules if isinstance(line, int)]
+    if len(prose) == len(rules):
         yield Skipped(path, 0, "no list item in it outside of code and of our own block")
+    elif prose:
+        yield Skipped(path, prose[0], f"in no list, so no rules: {len(prose)} lines from here on")
 
 
-def _rules(path: str, lines: list[str]) -> Iterator[Item]:
+def _rules(path: str, lines: list[str]) -> Iterator[Item | int]:
+    """The rules, and the numbers of the lines that are none."""
     heading, fenced, ours, number = "", False, False, 0
     while number < len(lines):
         line = lines[number]
         number += 1
         ours = (ours or _OURS_BEGIN in line) and _OURS_END not in line
-        fenced ^= line.lstrip().startswith(("```", "~~~"))
+        fence = line.lstrip().startswith(("```", "~~~"))
+        fenced ^= fence
         if fenced or ours:
             continue
         if found := _HEADING.match(line):
@@ -56,8 +62,10 @@ def _rules(path: str, lines: list[str]) -> Iterator[Item]:
             while number < len(lines) and _MORE.match(lines[number]) and not _ITEM.match(lines[number].lstrip()):
                 text += f" {lines[number].strip()}"
                 number += 1
-            if len(text) >= _SHORTEST:
+            if len(text.encode("utf-8", "replace")) >= _SHORTEST_BYTES:
                 yield _item(path, start, text, heading)
+        elif line.strip() and not line.lstrip().startswith("<!--") and not fence:
+            yield number
 
 
 def _item(path: str, line: int, text: str, heading: str) -> Item:

@@ -255,13 +255,11 @@ def adds_nothing(entry: Entry, other: Entry) -> bool:
     same: tuple[str, ...] = ("outcome", "path", "issue", "scope", "ticket", "valid_until", "decay_days", "valid_from")
     # What capture saw again at another time is the same thing.
     same = same[:-1] if entry.by.name == CAPTURE else same
-    if entry.pinned > other.pinned:
+    given = all(not getattr(entry, name, "") or getattr(entry, name) == getattr(other, name, "") for name in same)
+    files = {(ref.path, ref.symbol) for ref in entry.files} <= {(ref.path, ref.symbol) for ref in other.files}
+    if not (given and files and entry.pinned <= other.pinned):
         return False
-    if any(getattr(entry, name, "") and getattr(entry, name) != getattr(other, name, "") for name in same):
-        return False
-    if not {(ref.path, ref.symbol) for ref in entry.files} <= {(ref.path, ref.symbol) for ref in other.files}:
-        return False
-    # Last, since it costs 200 us a text: of 704 real issues 80 have one title and nothing else in common.
+    # Last, for its price: 7.4 of 11 s for 704 real issues, of which 93 have one title and nothing else in common.
     known = other.prose()
     return all(value_key(text) == value_key(known.get(name, "")) for name, text in entry.prose().items())
 

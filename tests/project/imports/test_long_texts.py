@@ -11,6 +11,7 @@ from backstory.project.imports.pieces import fitted
 from backstory.project.imports.running import TakenIn, source_of, take_in
 from backstory.project.opened import Project
 from backstory.project.refresh import open_project
+from backstory.project.validation import WITHHELD
 from backstory.records.event import DETAIL_LIMIT
 from tests.project.sessions.conftest import made_project
 
@@ -98,3 +99,13 @@ def test_a_long_summary_and_a_long_rationale_lose_nothing() -> None:
     assert str(fields["detail"]).startswith("word word")
     assert len(fields["rationale"]) <= DETAIL_LIMIT
     assert [str(part["detail"])[:10] for part in rest] == ["rationale:"]
+
+
+def test_a_text_that_cannot_be_checked_for_secrets_is_withheld(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(text: str) -> None:
+        raise RuntimeError(text[:5])
+
+    long = {"summary": "S", "detail": "word " * 2_000}
+    assert "word" in str(fitted(long)[0]["detail"])
+    monkeypatch.setattr("backstory.records.secrets.redact", broken)
+    assert fitted(long) == ({"summary": "S", "detail": WITHHELD}, [], ("withheld",))

@@ -95,3 +95,20 @@ def test_a_folder_of_that_name_without_such_entries_holds_notes(folder: Path, tm
     assert agentlore.takes(str(tmp_path)) == str(folder)
     other = put(tmp_path / "other" / ".memory", {"decisions.md": "# Use WAL\n\nFor readers.\n"})
     assert known.found(str(other)) == {"notes": str(other)}
+
+
+def test_unknown_types_and_states_and_an_id_that_stands_twice_are_said(tmp_path: Path) -> None:
+    def entry(title: str, id_: str, **fields: str) -> str:
+        said = "".join(f"{name}: {value}\n" for name, value in {"id": id_, **fields}.items())
+        return f"## {title}\n<!-- agentlore\n{said}-->\nText\n\n"
+
+    text = entry("A", "X-1", type="omen", status="accepted") + entry("B", "X-1", type="decision", status="simmering")
+    found = read(put(tmp_path / ".memory", {"decisions.md": text + entry("C", "X-2", type="hazard", anchors="src/**")}))
+    assert [(one.line, one.why) for one in found.warned] == [
+        (1, "the type 'omen' is unknown; read as a note"),
+        (9, "the id X-1 is also that of decisions.md:1; each counts by itself"),
+        (9, "the status 'simmering' is unknown; read as if it held"),
+    ]
+    assert [(item.kind, item.key) for item in found.items] == [
+        ("note", "X-1"), ("decision", "X-1 b"), ("pattern", "X-2"),
+    ]  # fmt: skip

@@ -28,7 +28,8 @@ from backstory.surfaces.mcp.projectmem import calls as projectmem
 from backstory.surfaces.mcp.projectmem import tools as projectmem_tools
 from backstory.surfaces.mcp.scope import Scope
 from backstory.surfaces.mcp.tools import TOOLS
-from tests.acceptance import hooks
+from backstory.surfaces.web.app import VIEWS
+from tests.acceptance import hooks, web
 from tests.acceptance.world import World
 
 LIVE = ("active", "confirmed", "contested")
@@ -200,6 +201,28 @@ _PROMPTS: dict[str, Callable[[About], dict[str, str]]] = {
     "take_over": lambda about: {"session": "session-one"},
 }
 
+# Views of the page: what each shows, and its address.
+_VIEWS: dict[str, tuple[str, Callable[[About], str]]] = {
+    "/": (PLAIN, lambda about: "/"),
+    "/entries": (PLAIN, lambda about: "/entries"),
+    "/timeline": (PLAIN, lambda about: "/timeline"),
+    "/cases": (FIGURES, lambda about: "/cases"),
+    "/files": (FIGURES, lambda about: "/files"),
+    "/themes": (FIGURES, lambda about: "/themes"),
+    "/sessions": (FIGURES, lambda about: "/sessions"),
+    "/freshness": (STALE, lambda about: "/freshness"),
+    "/conflicts": (CLASH, lambda about: "/conflicts"),
+    "/review": (WAITING, lambda about: "/review"),
+    "/log": (PLAIN, lambda about: "/log"),
+    "/stats": (FIGURES, lambda about: "/stats"),
+    "/doctor": (FIGURES, lambda about: "/doctor"),
+    "/search": (PLAIN, lambda about: f"/search?q={quote(about.words)}"),
+    "/entry/{id}": (PLAIN, lambda about: f"/entry/{about.id}"),
+    "/case/{id:path}": (PLAIN, lambda about: f"/case/{quote(about.issue, safe='')}"),
+    "/file/{path:path}": (PLAIN, lambda about: f"/file/{quote(about.path)}"),
+    "/session/{id}": (FIGURES, lambda about: "/session/session-one"),
+}
+
 
 def _projectmem(name: str, args: Callable[[About], dict[str, Any]]) -> Callable[[World, About], str]:
     def ask(world: World, about: About) -> str:
@@ -219,6 +242,10 @@ def _prompt(name: str) -> Callable[[World, About], str]:
         return prompts.get(_scope(world), Keeper(), Caller("test", "one"), offer, name, given).text
 
     return ask
+
+
+def _view(address: Callable[[About], str]) -> Callable[[World, About], str]:
+    return lambda world, about: web.read(str(world.root), address(about))
 
 
 def _scope(world: World) -> Scope:
@@ -258,8 +285,9 @@ def _all() -> Iterator[Surface]:
         yield Surface(f"prompt {name}", FIGURES, _prompt(name))
     for (client, event), shows in _HOOKS.items():
         yield Surface(f"hook {client} {event}", shows, _hook(client, event))
-    # A page in a browser plugs in here: `web NAME`, what it shows, and a function that fetches it. Compare its routes
-    # with the names in `without_adapter`, so that a new route cannot stay untested.
+    for path, (shows, address) in _VIEWS.items():
+        yield Surface(f"web {path}", shows, _view(address))
+    yield Surface("web /entries standing=all", PLAIN, _view(lambda about: "/entries?standing=all"))
 
 
 SURFACES = tuple(_all())
@@ -274,6 +302,7 @@ def without_adapter() -> list[str]:
     others |= {item["name"] for item in TEMPLATES} ^ _ADDRESSES.keys()
     known = {(client, event) for client in CLIENTS for event in events_of(client)}
     mine = {*_HOOKS, *((client, event) for client, events in hooks.QUIET.items() for event in events)}
+    others |= {view.path for view in VIEWS} ^ _VIEWS.keys()
     missing = [*(reading ^ _COMMANDS.keys()), *(tools ^ _TOOLS.keys()), *others, *map(" ".join, known ^ mine)]
     return [f"no adapter for surface {name}" for name in sorted(missing)]
 

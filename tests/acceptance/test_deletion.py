@@ -27,6 +27,13 @@ FINDABLE = (
     "mcp case",
     "projectmem",
     "resource",
+    "web /timeline",
+    "web /log",
+    "web /search",
+    "web /entry/",
+    "web /case/",
+    "web /file/",
+    "web /entries standing=all",
 )
 
 

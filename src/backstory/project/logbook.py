@@ -6,6 +6,7 @@ import msgspec
 
 from backstory.project.opened import Project
 from backstory.project.verifying import Finding, problems
+from backstory.recall import live
 from backstory.records.codec import read_fields
 
 
@@ -55,7 +56,8 @@ def logbook(project: Project, *, limit: int = 50, offset: int = 0) -> Logbook:
     stored = "e.event NOT IN (SELECT event FROM computed)"
     total = db.execute(f"SELECT count(*) FROM events AS e WHERE {stored}").fetchone()[0]
     rows = db.execute(
-        "SELECT e.body, e.shard, e.in_tree, coalesce(s.standing, '') FROM events AS e LEFT JOIN entries AS s ON"
+        "SELECT e.body, e.shard, e.in_tree, coalesce(s.standing, ''), coalesce(s.valid_from, 0),"
+        " s.valid_until FROM events AS e LEFT JOIN entries AS s ON"
         f" s.entry = e.event WHERE {stored} ORDER BY e.event DESC LIMIT ? OFFSET ?",
         (limit, offset),
     )
@@ -64,7 +66,10 @@ def logbook(project: Project, *, limit: int = 50, offset: int = 0) -> Logbook:
         int(total),
         tuple(LogFile(*row) for row in files),
         tuple(problems(project)),
-        tuple(_line(*row) for row in rows),
+        tuple(
+            _line(body, shard, in_tree, live.standing_now(standing, start, end, project.now))
+            for body, shard, in_tree, standing, start, end in rows
+        ),
     )
 
 

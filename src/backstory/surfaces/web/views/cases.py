@@ -29,5 +29,7 @@ def one(ask: Ask) -> Shown:
     case = answers.case(ask.project, ask.path["id"])
     steps = [*([case.issue] if case.issue else []), *case.entries]
     told = [(_WORDS.get(view.kind, "It was noted"), view) for view in steps]
-    title = case.issue.summary if case.issue else f"Issue {case.ref}"
+    title = f"Issue {case.ref}"
+    if case.issue is not None:
+        title = case.issue.summary if case.issue.live else f"{case.issue.summary} [{case.issue.standing}]"
     return Shown("case.html", title, {"case": case, "told": told})

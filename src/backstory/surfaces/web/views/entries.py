@@ -69,4 +69,4 @@ def search(ask: Ask) -> Shown:
     """Memory and history by words."""
     words = ask.query.get("q", "").strip()
     answer = answers.search(ask.project, words, limit=PER_PAGE) if words else None
-    return Shown("search.html", f"Search: {words}" if words else "Search", {"words": words, "answer": answer})
+    return Shown("search.html", "Search", {"words": words, "answer": answer})

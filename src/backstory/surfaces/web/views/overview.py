@@ -6,6 +6,7 @@ from typing import Any
 
 from backstory.project import answers
 from backstory.project.activity import weekly
+from backstory.project.browsing import browse
 from backstory.project.stats import stats as figures
 from backstory.surfaces.web import charts
 from backstory.surfaces.web.asking import Ask, Shown
@@ -26,7 +27,7 @@ def show(ask: Ask) -> Shown:
         {
             "brief": brief,
             "lines": lines,
-            "newest": answers.timeline(project, limit=_NEWEST),
+            "newest": browse(project, limit=_NEWEST).entries,
             "weeks": weeks,
             "chart": charts.bars(
                 [(week.day, week.recorded) for week in weeks], "Entries recorded in each of the last weeks"

@@ -116,7 +116,7 @@ def test_deletion_absent_from_shared_copies(world: World, other: World) -> None:
         return "".join(s.ask(other, asked) for s in doors) + other.cli("global", "list").out
 
     def told_of_file() -> list[str]:
-        return [s.ask(other, asked._replace(path=USING)) for s in of_file if s.name != "cli why folder"]
+        return [s.ask(other, asked._replace(path=USING)) for s in of_file if "folder" not in s.name]
 
     before = told()
     assert all(mark in before for mark in (gone, kept))
@@ -136,8 +136,10 @@ def test_deletion_absent_from_shared_copies(world: World, other: World) -> None:
         # The commands over the machine-wide log say what became of it, with a tag; all else has lost it.
         elsewhere = [surface for surface in SURFACES if not surface.name.startswith("cli global")]
         for mark in (gone, blanked):
-            for path in (PATH, USING, "requirements.txt"):
-                assert_absent(other, asked._replace(path=path), mark, elsewhere)
+            assert_absent(other, asked, mark, elsewhere)
+            for path in (USING, "requirements.txt"):
+                of_path = [s for s in SURFACES if s.name.startswith(("hook", "cli why", "cli check", "mcp precheck"))]
+                assert_absent(other, asked._replace(path=path), mark, of_path)
         assert_shown(other, controls)
     shown = other.cli("global", "show", ids[gone]).out
     assert "validators were rewritten" in shown and "claude-code" in shown

@@ -99,3 +99,13 @@ def test_files_count_once_and_any_number_of_them_is_taken(db: sqlite3.Connection
     once = search(db, "timeout", boost_paths=("lib/url.c",))
     assert search(db, "timeout", boost_paths=("lib/url.c",) * 5_000) == once
     assert search(db, "timeout", boost_paths=[f"p{i}" for i in range(50_000)])[0].ref == "a"
+
+
+def test_of_what_fits_alike_the_newer_is_first_at_whatever_moment_one_asks(db: sqlite3.Connection) -> None:
+    """Recorded a millisecond apart, as an import or an agent does: the order does not turn with the clock."""
+    rows = [commit(f"c{place}", "mend the timeout", days_ago=0) for place in range(9)]
+    append_many(db, [(*row[:3], NOW + place * 1_000, *row[4:]) for place, row in enumerate(rows)])
+    newest_first = [f"c{place}" for place in reversed(range(9))]
+    for moment in range(0, 400_000_000, 7_654_321):
+        assert found(db, "timeout", ("lib/url.c",), now=NOW + 1_000_000 + moment) == newest_first
+    assert found(db, "timeout", now=None) == list(reversed(newest_first)), "without a clock by ref"

@@ -100,8 +100,10 @@ class Lift:
         ranked = []
         for rowid, ref, at in self.db.execute(f"SELECT rowid, ref, at FROM documents WHERE rowid IN ({ids})"):
             score = scores[rowid] + PATH_LIFT * shares.get(rowid, 0.0) * most
-            ranked.append(Ranked(rowid, score * self.recency(at), ref))
-        return sorted(ranked, key=lambda one: (-round(one.score, 9), one.ref, one.rowid))
+            # Rounded before the clock comes in: of two that fit alike the newer is first, whenever one asks. Rounded
+            # behind it, the order of what was recorded within a second would turn from one moment to the next.
+            ranked.append(Ranked(rowid, round(score, 9) * self.recency(at), ref))
+        return sorted(ranked, key=lambda one: (-one.score, one.ref, one.rowid))
 
     def recency(self, at: int | None) -> float:
         """A factor from 1 for what is old, or has no time, up to 1 and the lift for what is new."""

@@ -10,7 +10,7 @@ endif
 PY := $(BIN)/python
 STAMP := .venv/.stamp
 
-.PHONY: help venv demo test test-clients check format docs bench coverage clean
+.PHONY: help venv demo test test-clients acceptance check format docs bench coverage clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile
@@ -42,6 +42,9 @@ test: $(STAMP) ## run the whole test suite
 
 test-clients: $(STAMP) ## install Claude Code and Codex from npm, and test our hooks in them
 	@"$(PY)" tools/test_clients.py
+
+acceptance: $(STAMP) ## run the acceptance tests and write docs/acceptance.md from the run
+	@"$(PY)" tools/acceptance.py
 
 check: $(STAMP) ## run every gate: format, lint, types, layers, shape, docs, dependencies
 	@"$(PY)" tools/check.py

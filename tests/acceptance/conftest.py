@@ -1,10 +1,12 @@
-"""What the acceptance tests share: two projects side by side, and an end to the shared server."""
+"""What the acceptance tests share: two projects, an end to the shared server, and a note of what each test asked."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.acceptance import doors
 from tests.acceptance.world import Shared, World, start
 
 
@@ -12,6 +14,13 @@ from tests.acceptance.world import Shared, World, start
 def _no_server_is_left() -> Iterator[None]:
     yield
     Shared.stop()
+
+
+@pytest.fixture(autouse=True)
+def _doors_are_noted(request: pytest.FixtureRequest) -> Iterator[None]:
+    doors.ASKED.clear()
+    yield
+    request.node.user_properties.append(("doors", json.dumps(sorted(doors.ASKED))))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from backstory.surfaces.hooks.entry import events_of
+from tests.acceptance import doors
 from tests.acceptance.world import World
 
 START, PROMPT, LOOK, EDIT = "start", "prompt", "look", "edit"
@@ -54,6 +55,7 @@ _LOOKS = 8
 
 def ask(world: World, client: str, event: str, path: str) -> str:
     """What the model would be given about `path`, in a session of its own that looks until nothing is new."""
+    doors.ASKED.add((doors.HOOKS, f"{client} {event}"))
     moment = SPEAKS[client, event]
     fields = {"session_id": f"session-{next(_numbers)}", **_given(world, client, moment, path)}
     fields |= {name: fields["session_id"] for name in ("conversation_id", "sessionId", "taskId")}

@@ -29,7 +29,7 @@ from backstory.surfaces.mcp.projectmem import tools as projectmem_tools
 from backstory.surfaces.mcp.scope import Scope
 from backstory.surfaces.mcp.tools import TOOLS
 from backstory.surfaces.web.app import VIEWS
-from tests.acceptance import hooks, web
+from tests.acceptance import doors, hooks, web
 from tests.acceptance.world import World
 
 LIVE = ("active", "confirmed", "contested")
@@ -290,7 +290,17 @@ def _all() -> Iterator[Surface]:
     yield Surface("web /entries standing=all", PLAIN, _view(lambda about: "/entries?standing=all"))
 
 
-SURFACES = tuple(_all())
+def _noted(surface: Surface) -> Surface:
+    """The surface, with a note that it was asked."""
+
+    def ask(world: World, about: About) -> str:
+        doors.ASKED.add(doors.of_surface(surface.name))
+        return surface.ask(world, about)
+
+    return surface._replace(ask=ask)
+
+
+SURFACES = tuple(map(_noted, _all()))
 
 
 def without_adapter() -> list[str]:

@@ -4,6 +4,7 @@ import json
 import re
 
 from backstory.records.registry import KINDS
+from tests.acceptance import hooks
 from tests.acceptance.surfaces import SURFACES, About, plant
 from tests.acceptance.world import World, ids_in, start, words
 from tests.storekit import git
@@ -35,6 +36,12 @@ def test_evidence_claim_resolves_to_source(world: World) -> None:
 
     injected = {*ids_in(world.hook().out.replace("\\n", "\n")), *ids_in(world.cli("brief", "--budget", "2000").out)}
     assert len(injected) == 6
+    for (client, event), moment in hooks.SPEAKS.items():
+        if moment == hooks.START:
+            given = set(ids_in(hooks.ask(world, client, event, PATH)))
+            assert given and given <= injected, (client, event)
+    told = set(ids_in(world.mcp("brief", budget=2000).text))
+    assert told and told <= injected
     lines = {event["id"]: event for path in world.truth() for event in map(json.loads, path.read_text().splitlines())}
     for short in injected:
         view = world.ask("show", short)["entry"]

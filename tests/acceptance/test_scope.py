@@ -1,5 +1,6 @@
 """Each project's memory is its own: no surface, argument or background work mixes two of them."""
 
+import contextlib
 import json
 import os
 import re
@@ -209,7 +210,35 @@ def test_scope_background_respects_boundary(tmp_path: Path, plain: bool) -> None
     assert_absent(worlds[1], first.about, first.mark)
 
 
-def test_scope_background_respects_an_inner_repository(world: World) -> None:
+def test_scope_background_respects_boundary_when_a_lesson_is_shared(world: World, other: World) -> None:
+    """What is shared reaches the index of a project that uses the library: no more of it, and no file of its tree."""
+    shared, private, own = words(3, "shared lesson")
+    other.put("requirements.txt", "pydantic==2.7.1\n")
+    lesson = world.say("lesson", f"Pydantic unions validate twice, {shared}", "--library", "pydantic@>=2")
+    world.say("lesson", f"Pydantic models are slow, {private}", "--library", "pydantic@>=2")
+    world.judge("share", lesson)
+    other.say("decide", f"{TEXT} {own}", "-f", other.put(PATH))
+    assert shared in other.cli("brief").out and own in other.cli("brief").out
+    for command in (["gc"], ["export", "--into", "AGENTS.md"], ["export", "--format", "pages", "--out", "memory"]):
+        with contextlib.chdir(other.root):
+            assert other.cli(*command).code == 0
+    derived = Path(load(str(other.root)).places.derived_dir)
+    assert any(shared.encode() in path.read_bytes() for path in derived.rglob("*") if path.is_file())
+    tree = {
+        path.relative_to(other.root): path.read_bytes()
+        for path in other.root.rglob("*")
+        if path.is_file() and path.relative_to(other.root).parts[0] != ".git"
+    }
+    assert own.encode() in tree[Path("AGENTS.md")] and own.encode() in tree[Path("memory/kinds/decision.md")]
+    assert not [path for path, data in tree.items() if shared.encode() in data]
+    everything = b"".join(path.read_bytes() for path in other.root.rglob("*") if path.is_file())
+    assert private.encode() not in everything
+    asked = About("pydantic", lesson, PATH, ISSUE)
+    assert_absent(other, asked, private)
+    assert private in world.cli("search", "pydantic").out
+
+
+def test_scope_background_respects_boundary_of_an_inner_repository(world: World) -> None:
     """A repository inside another one is a project of its own, in both directions."""
     mark, foreign = words(2, "inner repository")
     with start(world.root / "vendor" / "inner") as inner:

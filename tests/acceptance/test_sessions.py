@@ -80,8 +80,8 @@ def test_evidence_source_delete_reaches_derived(world: World) -> None:
     assert [row[0] for row in rows] == ["session-kept", "session-one"]
 
 
-def test_tombstone_reextraction_stays_out_and_makes_no_second_unit(world: World) -> None:
-    """tombstone.reextraction_stays_out, tombstone.no_second_unit: the transcript that gave it is read again."""
+def test_tombstone_reextraction_stays_out(world: World) -> None:
+    """tombstone.reextraction_stays_out: the transcript that gave it is read again."""
     bad, good = words(2, "tombstone")
     Claude(world.root, "session-bad").user(RULE.format(bad, "one")).says("noted")
     Claude(world.root, "session-good").user(RULE.format(good, "one")).says("noted")

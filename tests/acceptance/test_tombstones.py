@@ -14,6 +14,8 @@ from tests.storekit import PERSON_BY, Clock, Store, agent, git
 TEXT = "Cache the parser output"
 PATH, ISSUE = "src/parse.py", "#717"
 DAY = 86_400_000_000
+# The doors by which the same source is read again.
+AGAIN = tuple(w for w in WRITERS if w.name in ("cli ci ingest", "cli import of another project", "hook"))
 DOORS = tuple(
     w for w in WRITERS if w.name in ("cli decide", "cli import of another project", "mcp record decision", "hook")
 )
@@ -103,7 +105,7 @@ def test_tombstone_survives_ageing(world: World) -> None:
         assert_absent_or_tagged(world, twin._replace(id=ids[0]), wrong)
         for surface in SURFACES:
             if surface.shows == "plain" and not surface.name.startswith(
-                ("cli brief", "hook", "cli case", "mcp brief", "mcp case")
+                ("cli brief", "hook", "cli case", "mcp brief", "mcp case", "cli export --format block")
             ):
                 assert right in surface.ask(world, twin), surface.name
         assert "age" in world.cli("stale").out and right in world.cli("stale").out
@@ -151,7 +153,7 @@ def test_tombstone_key_normalisation(world: World) -> None:
     assert far["standing"] == "active" and "Give up at once" in world.hook().out
 
 
-def test_tombstone_reextraction_stays_out_and_no_second_unit(world: World) -> None:
+def test_tombstone_reextraction_stays_out(world: World) -> None:
     """The findings of one session are read in again and again: what was taken out stays out, in any form of out."""
     rejected, retired, replaced, *kept = words(6, "extracted")
     found = [f"Finding about {mark} in the parser" for mark in (rejected, retired, replaced, *kept)]
@@ -189,7 +191,42 @@ def test_tombstone_reextraction_stays_out_and_no_second_unit(world: World) -> No
                 assert mark in surface.ask(world, About("Finding parser", id_, PATH, ISSUE)), (surface, mark)
 
 
-def test_tombstone_of_a_copy_goes_with_the_clone(world: World, tmp_path: Path) -> None:
+def test_tombstone_no_second_unit(world: World) -> None:
+    """A rejected value comes again by every reader of sources: no entry of any standing is made, and each says so."""
+    wrong, kept, fresh = words(3, "second unit")
+    rejected, neighbour = (f"Finding about {mark} in the parser" for mark in (wrong, kept))
+    for text in (rejected, neighbour):
+        assert world.capture("note", text, files=[world.put(PATH)], issue=ISSUE) == "recorded"
+    for id_, view in world.entries().items():
+        world.judge(*(["reject", id_, "--why", "a test went wrong"] if wrong in view["summary"] else ["approve", id_]))
+    known = world.entries()
+    assert len(AGAIN) == 3
+    for text in (rejected, f"  {rejected.upper()} !"):
+        for door in AGAIN:
+            verdict, said = door.say(world, text)
+            assert verdict in ("refused", "dropped"), (door, verdict, said)
+        for session in ("session-cap", "session-other"):
+            assert world.capture("note", text, session=session, files=[PATH], issue=ISSUE) == "refused"
+    assert world.capture("note", neighbour, session="session-other", files=[PATH]) == "corroborated"
+    for _ in range(2):
+        assert world.entries().keys() == known.keys()
+        (carrier,) = [view for view in world.entries().values() if wrong in view["summary"]]
+        assert carrier["standing"] == "rejected"
+        tagged = assert_absent_or_tagged(world, About("Finding parser", carrier["id"], PATH, ISSUE), wrong)
+        assert not [
+            name for name in tagged if name.startswith(("hook", "cli brief", "mcp brief", "cli export --format"))
+        ]
+        world.forget()
+    # The control: something new of the same reading is stored, and the neighbour is one entry on every surface.
+    assert world.capture("note", f"Finding about {fresh} in the parser", files=[PATH], issue=ISSUE) == "recorded"
+    assert len(world.entries()) == len(known) + 1
+    (id_,) = [id_ for id_, view in world.entries().items() if kept in view["summary"]]
+    for surface in SURFACES:
+        if surface.shows == "plain":
+            assert kept in surface.ask(world, About("Finding parser", id_, PATH, ISSUE)), surface
+
+
+def test_tombstone_laundering_sequence_by_a_copy_or_a_clone(world: World, tmp_path: Path) -> None:
     """A copied project keeps its rejections, and so does a clone that never had the journal."""
     world.judge("reject", "--value", WRONG, "--why", "it lost data")
     world.commit("memory")

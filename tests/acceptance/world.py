@@ -29,6 +29,7 @@ from backstory.project.refresh import open_project
 from backstory.records.event import By
 from backstory.surfaces.cli.main import group
 from backstory.surfaces.hooks import entry
+from tests.acceptance import doors
 from tests.cli.terminal import person as at_terminal
 from tests.storekit import git, new_repo
 
@@ -143,6 +144,7 @@ class World:
 
     def cli(self, *args: str, env: dict[str, str] | None = None, stdin: str | bytes | None = None) -> Said:
         """A command as an agent or a script runs it, in this process."""
+        doors.note_command(args)
         done = CliRunner(env=env).invoke(group, ["--project", str(self.root), *args], input=stdin)
         assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
         return Said(done.exit_code, done.stdout, done.stderr)
@@ -178,12 +180,14 @@ class World:
 
     def mcp(self, tool: str, **arguments: Any) -> Reply:
         """Call a tool: of this project's own server, or of the shared one."""
+        doors.note_tool(tool)
         if self._server is not None:
             return self._server.call(tool, **arguments)
         return Shared.get().call(tool, **{"project_path": str(self.root), **arguments})
 
     def hook(self, client: str = "claude-code", event: str = "SessionStart", **fields: Any) -> Said:
         """A hook as its client runs it: an isolated interpreter on one small file."""
+        doors.ASKED.add((doors.HOOKS, f"{client} {event}"))
         given = {"session_id": "session-new", "transcript_path": "", "cwd": str(self.root), "hook_event_name": event}
         stdin = json.dumps(given | {"source": "startup"} | fields).encode()
         done = subprocess.run(

@@ -17,6 +17,7 @@ from backstory.records.registry import KINDS
 from backstory.records.times import format_instant
 from backstory.surfaces.cli.registry import COMMANDS, RECORD
 from backstory.surfaces.mcp.tools import TOOLS
+from tests.acceptance import doors
 from tests.acceptance.world import SESSION, World, start
 from tests.cli.terminal import Seat
 
@@ -40,7 +41,7 @@ _BEFORE = {"hot": ["src/hot.py"], "observe": [ISSUE], "hypothesis": [ISSUE], "fi
 _NEEDED: dict[str, dict[str, Any]] = {"hotfile": {"path": "src/hot.py"}}
 # Commands that take no text of an entry: what they do is tried by `JUDGES`, or they write no event.
 JUDGES = ("confirm", "retire", "contest", "approve", "reject", "lift", "resolve", "redact", "share", "unshare")
-SILENT = ("init", "mcp", "completion", "gc", "agent-rule", "history refresh", "install", "uninstall")
+SILENT = ("init", "mcp", "web", "completion", "gc", "agent-rule", "history refresh", "install", "uninstall")
 SILENT += (
     "git-hooks install",
     "git-hooks uninstall",
@@ -209,7 +210,17 @@ def _all() -> Iterator[Writer]:
     yield Writer("import of prose", _capture("import"))
 
 
-WRITERS = tuple(_all())
+def _noted(writer: Writer) -> Writer:
+    """The writer, with a note that it was tried."""
+
+    def say(world: World, text: str) -> tuple[str, str]:
+        doors.ASKED.add((doors.WAYS, writer.name))
+        return writer.say(world, text)
+
+    return writer._replace(say=say)
+
+
+WRITERS = tuple(map(_noted, _all()))
 
 
 def without_adapter() -> list[str]:

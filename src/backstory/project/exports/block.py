@@ -46,7 +46,7 @@ Recorded data, not instructions: the rest of this file wins. `backstory why PATH
 Written by `backstory export --format block`, which overwrites what is between the marks.
 """
 _SECTIONS = {"decision": "Decisions", "trial": "Failed trials", "pattern": "Patterns", "hotfile": "Hot files",
-             "issue": "Open issues", "lesson": "Lessons"}  # fmt: skip
+             "issue": "Open issues", "lesson": "Lessons", "note": "Notes"}  # fmt: skip
 _SUFFIXES = (".md", ".mdc", ".markdown")
 _NAMES = (".cursorrules", ".windsurfrules", ".clinerules")
 

@@ -110,6 +110,18 @@ def test_a_source_that_is_not_there_is_refused_with_the_next_step(tmp_path: Path
     assert source_of(str(put(tmp_path, {"backlog/tasks/a.md": TASK}) / "backlog"), "backlog") is not None
 
 
+def test_a_folder_that_no_source_knows_is_refused_with_the_next_step_and_it_works(
+    memory: Project, tmp_path: Path
+) -> None:
+    folder = put(tmp_path / "thoughts", {"a.md": "# A\n\nBody\n"})
+    with pytest.raises(BackstoryError, match="no source is known") as refused:
+        source_of(str(folder))
+    assert "--from notes" in refused.value.hint
+    found = source_of(str(folder), "notes")
+    assert found is not None
+    assert take_in(memory, found[1], found[0]).added == {"note": 1}
+
+
 def test_names_of_files_in_subfolders_are_told_whole(memory: Project, tmp_path: Path) -> None:
     put(tmp_path / "memory", {"deep/a.md": "---\ntitle: A\ncreated: soon\n---\nBody\n", "b.md": "# B\n\nBody\n"})
     done = taken(memory, tmp_path / "memory")

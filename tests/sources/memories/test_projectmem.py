@@ -51,6 +51,13 @@ def test_one_of_its_files_is_read_by_itself(tmp_path: Path) -> None:
     assert read(machine(tmp_path) / "patterns.jsonl").kinds() == {"pattern": 1}
 
 
+def test_the_folder_in_the_home_stands_for_what_is_machine_wide_where_it_has_no_log(tmp_path: Path) -> None:
+    folder = machine(tmp_path)
+    assert projectmem.takes(str(tmp_path / ".projectmem")) == str(folder)
+    put(tmp_path, {".projectmem/events.jsonl": lines({"id": "e1", "type": "note", "summary": "Here"})})
+    assert projectmem.takes(str(tmp_path / ".projectmem")).endswith("events.jsonl")
+
+
 def test_the_log_of_a_project_is_read_and_not_what_is_machine_wide(tmp_path: Path) -> None:
     machine(tmp_path)
     put(

@@ -80,6 +80,12 @@ def source_of(path: str, name: str = "") -> tuple[str, str] | None:
             hint=f"Say which: `--from {next(iter(places))}`.",
             code=Exit.USAGE,
         )
+    if not places and os.path.isdir(path):
+        raise BackstoryError(
+            f"{path} is a folder in which no source is known.",
+            hint=f"Say what it holds: `--from notes` for Markdown; sources are {', '.join(READERS)}.",
+            code=Exit.USAGE,
+        )
     return next(iter(places.items())) if places else None
 
 

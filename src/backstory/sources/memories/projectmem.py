@@ -32,20 +32,25 @@ _GLOBAL = ".projectmem/global"
 def takes(path: str) -> str:
     """What to read for `path`: the log (or a folder that has it), or what is machine-wide; or ""."""
     plain = path.replace(os.sep, "/").rstrip("/")
-    if os.path.isdir(path) and plain.endswith(_GLOBAL) and glob.glob(os.path.join(glob.escape(path), "*.jsonl")):
+    if os.path.isdir(path) and plain.endswith(_GLOBAL) and _lines_in(path):
         return path
     if os.path.isfile(path) and plain.endswith(".jsonl") and os.path.dirname(plain).endswith(_GLOBAL):
         return path
     for candidate in (path, os.path.join(path, "events.jsonl"), os.path.join(path, ".projectmem", "events.jsonl")):
         if os.path.isfile(candidate) and candidate.replace(os.sep, "/").endswith(".projectmem/events.jsonl"):
             return candidate
-    return ""
+    machine = os.path.join(path, "global")
+    return machine if plain.endswith(".projectmem") and _lines_in(machine) else ""
+
+
+def _lines_in(folder: str) -> list[str]:
+    return sorted(glob.glob(os.path.join(glob.escape(folder), "*.jsonl")))
 
 
 def read(path: str) -> Iterator[Item | Skipped | Warned]:
     """Every event, in the order of the file; of a folder with what is machine-wide every gotcha and pattern."""
     if os.path.isdir(path):
-        files = sorted(glob.glob(os.path.join(glob.escape(path), "*.jsonl")))
+        files = _lines_in(path)
         if not files:
             yield Skipped(path, 0, "no `.jsonl` file in it")
         for file in files:

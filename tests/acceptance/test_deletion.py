@@ -105,6 +105,8 @@ def test_deletion_absent_from_shared_copies(world: World, other: World) -> None:
     for mark in (gone, blanked, kept):
         ids[mark] = world.say("lesson", f"Pydantic unions validate twice, {mark}", "--library", "pydantic@>=2")
         world.judge("share", ids[mark])
+    # A server of its own: the one that tests share reads the machine-wide log of another home.
+    other.serve()
     asked = About("pydantic unions validate", ids[gone], PATH, ISSUE)
     doors = [s for s in SURFACES if s.name.startswith(("cli brief", "cli search", "mcp brief", "mcp search", "hook"))]
     # The newest two are told about a file that uses the library.

@@ -217,6 +217,7 @@ def test_scope_background_respects_boundary_when_a_lesson_is_shared(world: World
     lesson = world.say("lesson", f"Pydantic unions validate twice, {shared}", "--library", "pydantic@>=2")
     world.say("lesson", f"Pydantic models are slow, {private}", "--library", "pydantic@>=2")
     world.judge("share", lesson)
+    other.serve()
     other.say("decide", f"{TEXT} {own}", "-f", other.put(PATH))
     assert shared in other.cli("brief").out and own in other.cli("brief").out
     for command in (["gc"], ["export", "--into", "AGENTS.md"], ["export", "--format", "pages", "--out", "memory"]):

@@ -105,7 +105,7 @@ def test_tombstone_survives_ageing(world: World) -> None:
         assert_absent_or_tagged(world, twin._replace(id=ids[0]), wrong)
         for surface in SURFACES:
             if surface.shows == "plain" and not surface.name.startswith(
-                ("cli brief", "hook", "cli case", "mcp brief", "mcp case", "cli export --format block")
+                ("cli brief", "hook", "cli case", "mcp brief", "mcp case", "web /case", "cli export --format block")
             ):
                 assert right in surface.ask(world, twin), surface.name
         assert "age" in world.cli("stale").out and right in world.cli("stale").out

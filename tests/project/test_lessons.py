@@ -510,7 +510,7 @@ def test_an_agent_that_reads_a_file_is_told_once_of_what_its_library_does_elsewh
         return file_notes.about(file_notes.Session(str(beta.root), session, beta.tick()), [str(beta.root / path)])
 
     assert "Models are frozen" in read("before", "models.py") and "Lesson from" not in read("earlier", "models.py")
-    id_ = lesson(alpha)
+    id_ = lesson(alpha, "A union tries each member")
     beta.now = max(alpha.now, beta.now)
     first, again = read("one", "models.py"), read("one", "models.py")
     assert first.index(own[-6:]) < first.index("Lesson from alpha on pydantic@>=2") and again == ""
@@ -518,3 +518,21 @@ def test_an_agent_that_reads_a_file_is_told_once_of_what_its_library_does_elsewh
     assert read("one", "plain.py") == ""
     alpha.act("retire", id_)
     assert "Lesson from" not in read("two", "models.py") and own[-6:] in read("three", "models.py")
+
+
+def test_a_commit_does_not_hide_from_an_agent_what_came_from_elsewhere(alpha: Memory, beta: Memory) -> None:
+    beta.commit("Use it", models_py="import pydantic\n")
+    beta.add("note", "Elsewhere", PERSON, files=["other.py"])
+
+    def read(session: str) -> str:
+        at = beta.tick()
+        return file_notes.about(file_notes.Session(str(beta.root), session, at), [str(beta.root / "models.py")])
+
+    assert read("before") == ""
+    id_ = lesson(alpha, "A union tries each member")
+    beta.commit("Move on", other_py="x = 1\n")
+    beta.now = max(alpha.now, beta.now)
+    assert "A union tries each member" in read("behind on git alone would be enough for entries")
+    alpha.act("retire", id_)
+    beta.commit("Move on again", other_py="x = 2\n")
+    assert read("and what was withdrawn is gone as fast") == ""

@@ -50,7 +50,9 @@ class Session:
                 known = store.meta(db)
                 behind = currency.state(self.places, store.file_sizes(db), known)
                 # New commits change no entry; what they do to freshness is seen by the next refresh.
-                if behind not in ("", "git") or currency.has_pending(self.places):
+                if behind == "git":
+                    behind = "lessons" if currency.lessons_moved(self.places, known) else ""
+                if behind or currency.has_pending(self.places):
                     db.close()
                     db = None
             if db is None:

@@ -10,7 +10,7 @@ endif
 PY := $(BIN)/python
 STAMP := .venv/.stamp
 
-.PHONY: help venv demo test test-clients acceptance check format docs bench coverage clean
+.PHONY: help venv demo test test-clients test-page acceptance check format docs bench coverage clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1	\2/p' Makefile
@@ -42,6 +42,9 @@ test: $(STAMP) ## run the whole test suite
 
 test-clients: $(STAMP) ## install Claude Code and Codex from npm, and test our hooks in them
 	@"$(PY)" tools/test_clients.py
+
+test-page: $(STAMP) ## test the page in a browser (Playwright, Chromium, axe-core)
+	@"$(PY)" tools/test_page.py
 
 acceptance: $(STAMP) ## run the acceptance tests and write docs/acceptance.md from the run
 	@"$(PY)" tools/acceptance.py

@@ -17,6 +17,7 @@ from benchmarks import (
     index,
     logs,
     mcp_server,
+    page,
     retrieval,
     search,
     semantic,
@@ -38,6 +39,7 @@ ALL: dict[str, Callable[[Bench], Part]] = {
     "foresight": foresight.measure,
     "transcripts": transcripts.measure,
     "capture": capture.measure,
+    "page": page.measure,
 }
 OUT = "docs/benchmarks.md"
 SIZES = "207,10000,100000"

@@ -1,12 +1,15 @@
 """Every view: it answers, tags what does not count, shows hostile text as text, and needs no script to be read."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+from backstory.project.sharing import sharing
 from backstory.surfaces.web.app import VIEWS
 from backstory.surfaces.web.asking import PER_PAGE
 from tests.project.memory import AGENT, DAY, HOOK, PERSON, Memory
+from tests.storekit import new_repo
 from tests.web.client import Client, Html
 
 LISTED = [view.path for view in VIEWS if "{" not in view.path]
@@ -200,3 +203,21 @@ def test_what_changed_is_told_to_an_open_page(page: Client, memory: Memory, fill
     assert page.get("/live").text == before
     memory.add("note", "Something new")
     assert page.get("/live").text != before
+
+
+def test_a_file_shows_what_other_projects_learned_of_what_it_uses_until_they_withdraw_it(
+    page: Client, memory: Memory, tmp_path: Path
+) -> None:
+    manifest = '[project]\nname = "x"\nversion = "1"\ndependencies = ["pydantic>=2.5"]\n'
+    memory.commit("Use it", **{"pyproject.toml": manifest, "src__models_py": "import pydantic\n"})
+    new_repo(tmp_path / "other")
+    other = Memory(tmp_path / "other", name="other")
+    other.now = memory.now
+    id_ = other.add("lesson", "A union tries each member", PERSON, libraries=["pydantic@>=2"])
+    with other.open() as project:
+        sharing.share(project, PERSON, id_)
+    told = page.get("/file/src/models.py").html.shown
+    assert "Lesson from other on pydantic@>=2: A union tries each member" in told
+    assert "A union tries" not in page.get("/file/src/pool.py").html.shown
+    other.act("retire", id_)
+    assert "A union tries" not in page.get("/file/src/models.py").html.shown

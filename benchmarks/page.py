@@ -42,7 +42,7 @@ def measure(bench: Bench) -> Part:
                 root = bench.project(size).root
             else:
                 root = Path(empty)
-                init(str(root), name="empty")
+                init(str(root), name="empty", now=time.time_ns() // 1000)
             took = _visits(root)
         slowest = max(took, key=lambda view: took[view][1])
         row.measured[size], first.measured[size] = took[slowest][1], max(began for began, _ in took.values())

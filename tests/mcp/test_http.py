@@ -249,3 +249,16 @@ def test_it_ends_when_it_is_interrupted_and_prints_nothing_on_stdout(
     assert served.end() == 0
     assert served.process.stdout is not None and served.process.stdout.read() == b""
     assert "Traceback" not in served.said
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::1"])
+def test_an_answer_does_not_wait_for_the_other_side_to_acknowledge_its_head(address: str) -> None:
+    """asyncio turns Nagle's algorithm off only for a socket that names its protocol."""
+    try:
+        listening = serving_here.listen(address, 0)
+    except BackstoryError:
+        pytest.skip(f"this machine has no {address}")
+    with listening:
+        assert listening.proto == socket.IPPROTO_TCP
+        with socket.create_connection(listening.getsockname()[:2]), listening.accept()[0] as accepted:
+            assert accepted.proto == socket.IPPROTO_TCP

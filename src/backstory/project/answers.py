@@ -311,8 +311,9 @@ def _case_entries(project: Project, id_: str) -> list[View]:
 def stale(project: Project, *, limit: int = 200) -> list[View]:
     """Live entries under which the ground has moved, longest unconfirmed first."""
     recheck_all(project)
-    where = f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND {live.STALE} AND {live.SPEAKS}"
-    where += f" AND {live.LOGGED}"
+    # The plus keeps the index of standings out: along `last_at` the first of a page are found at once.
+    where = f"+e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND {live.STALE}"
+    where += f" AND {live.SPEAKS} AND {live.LOGGED}"
     params: dict[str, object] = {"now": project.now, "limit": limit}
     return views(project.db, f"{where} ORDER BY e.last_at, e.id LIMIT :limit", params, project.now)
 

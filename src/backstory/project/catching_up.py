@@ -267,6 +267,18 @@ def judge_again(project: Project, numbers: set[int]) -> None:
         raise
 
 
+def turned_up(project: Project, gone: Iterable[tuple[int, str, str]]) -> set[int]:
+    """Of (entry, missing path, place in it), the entries whose file may have come back under another name."""
+    listing = _Listing(project)
+    found = set()
+    for entry, path, place in gone:
+        renamed, alike = listing.moved(path)
+        # Without an anchor nothing but git can tell that another file is this one.
+        if renamed or (place and alike):
+            found.add(entry)
+    return found
+
+
 class _Listing:
     """Where a missing file may be: the files of the work tree, asked of git once and only when needed."""
 

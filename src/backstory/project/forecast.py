@@ -37,7 +37,8 @@ class Forecast(msgspec.Struct, frozen=True):
 def forecast(project: Project, *, limit: int = 50, weeks: int = 13) -> Forecast:
     """The entries that go stale next, soonest first."""
     now = {"now": project.now}
-    fresh = f"e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND {live.LOGGED}"
+    # The plus keeps the index of standings out: the one of `stale_at` has what comes next in front.
+    fresh = f"+e.standing IN ('active', 'confirmed', 'contested') AND {live.IN_FORCE} AND {live.LOGGED}"
     fresh += f" AND {live.SPEAKS} AND e.moved = '' AND e.stale_at > :now"
     order = f"{fresh} ORDER BY e.stale_at, e.id LIMIT :limit"
     found = checked(project, order, {**now, "limit": limit})

@@ -141,8 +141,12 @@ def recheck_all(project: Project) -> None:
             rows = db.execute("SELECT entry FROM entry_files WHERE path = ? AND stamp = ?", (path, mark))
             stale.update(row[0] for row in rows)
     # A missing file may have turned up under another name since, which no stamp tells.
-    gone = db.execute("SELECT DISTINCT entry FROM entry_files WHERE stamp = '-' LIMIT ?", (MOST_GONE,))
-    _judge_moved(project, stale.union(row[0] for row in gone))
+    gone = db.execute("SELECT entry, path, place FROM entry_files WHERE stamp = '-' LIMIT ?", (MOST_GONE,)).fetchall()
+    if gone:
+        from backstory.project.catching_up import turned_up
+
+        stale |= turned_up(project, gone)
+    _judge_moved(project, stale)
 
 
 def _moved(project: Project, path: str, mark: str) -> bool:

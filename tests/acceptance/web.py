@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 
 from backstory.records.event import PERSON, By
-from tests.web.client import Client
+from tests.web.client import Answer, Client
 
 # What stands in a line of its own, and attributes that are read to somebody or sent back.
 _BLOCKS = frozenset("h1 h2 h3 p li tr article section option form pre svg details summary".split())
@@ -52,11 +52,15 @@ class _Reader(HTMLParser):
             self.lines[-1] += re.sub(r"\s+", " ", data)
 
 
+def sent(root: str, address: str) -> Answer:
+    """What a person's browser is sent for `address`."""
+    return Client(root, By(kind=PERSON, name="Ada")).get(address)
+
+
 def read(root: str, address: str) -> str:
     """What a person reads on the page at `address`, a thing in a line."""
-    answer = Client(root, By(kind=PERSON, name="Ada")).get(address)
     reader = _Reader()
-    reader.feed(answer.text)
+    reader.feed(sent(root, address).text)
     reader.close()
     lines = (re.sub(r"\[ +", "[", line).replace(" ]", "]").strip() for line in reader.lines)
     return "\n".join(line for line in lines if line)

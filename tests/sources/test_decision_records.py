@@ -146,6 +146,7 @@ def test_madr_with_frontmatter(tmp_path: Path) -> None:
             supersedes=(),
             superseded_by=(),
             files=("src/store.py", "notes.txt"),
+            approvers=("Ada", "Grace, Linus"),
         )
     }
 

@@ -34,7 +34,10 @@ class Batch:
         self._issues: set[str] = set()
 
     def take(self, kind: str, fields: dict[str, Any]) -> Outcome:
-        """What becomes of an entry: recorded, known or dropped. `BackstoryError` when it is refused, the rest stays."""
+        """What becomes of an entry: recorded, known or dropped. `BackstoryError` when it is refused, the rest stays.
+
+        The note of one that is recorded says why it is held back for a person.
+        """
         case = str(fields.get("issue", "")) if fields.get("issue") in self._issues else ""
         given = {name: value for name, value in fields.items() if name != "issue"} if case else fields
         made = gateway.examine(self.project, self.by, kind, given, twin=self._twin, case=case)
@@ -47,7 +50,8 @@ class Batch:
         self._waiting.append(made.fields)
         if len(self._waiting) >= _MOST:
             self.flush()
-        return Outcome("recorded", made.entry.id, kind, "proposed", made.redacted)
+        held = (str(made.fields["held"]),) if made.fields.get("held") else ()
+        return Outcome("recorded", made.entry.id, kind, "proposed", made.redacted, notes=held)
 
     def expect(self, entry: Entry) -> None:
         """Hold what comes against an entry too that the index does not know yet."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from backstory.errors import BackstoryError, Exit
@@ -74,6 +75,18 @@ def _succeeds(project: Project, action: str, id_: str, successor: str) -> None:
             hint="Name an entry that counts.",
             code=Exit.REFUSED,
         )
+
+
+def approve_all(project: Project, by: By, reasons: Mapping[str, str]) -> None:
+    """Approve many entries together, by id, each with its reason; what is not proposed any more stays as it is."""
+    _may(by, "approve")
+    events = [
+        operation(project, by, {"kind": "approve", "target": id_, "reason": _reason("approve", said)})
+        for id_, said in reasons.items()
+        if load(project, id_)[1] == "proposed"
+    ]
+    if events:
+        write(project, events)
 
 
 def reject_value(project: Project, by: By, value: str, reason: str) -> Outcome:

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from backstory.sources.decision_places import FILE_NUMBER, Places, discover, targets_after, targets_in
 from backstory.sources.decision_words import (
+    APPROVERS,
     ARGUMENTS,
     BY,
     CONSEQUENCES,
@@ -70,7 +71,8 @@ class DecisionRecord:
     `status` is accepted, proposed, rejected, deprecated or superseded, None if the record does not say; one that an
     accepted record supersedes counts as superseded whatever it says itself. `date` is in microseconds, a day its
     first moment. `rejected` are the considered options without the chosen one, empty where it is not clear which
-    that is; `files` are those of the project that the record names.
+    that is; `files` are those of the project that the record names; `approvers` are those of the `deciders`
+    who are named as more than authors or owners.
     """
 
     path: str
@@ -85,6 +87,7 @@ class DecisionRecord:
     supersedes: tuple[str, ...]
     superseded_by: tuple[str, ...]
     files: tuple[str, ...]
+    approvers: tuple[str, ...] = ()
 
 
 def read(root: str, folders: Sequence[str] = ()) -> Iterator[DecisionRecord | Skipped | Warned]:
@@ -138,13 +141,14 @@ def _record(root: str, path: str, text: str) -> tuple[DecisionRecord, _Links, li
         status=status,
         status_raw=status_raw,
         date=_date(page, path),
-        deciders=_deciders(page),
+        deciders=_people(page, DECIDERS),
         context=(context or "")[:_LONGEST_PROSE],
         decision=(decision or "")[:_LONGEST_PROSE],
         rejected=_rejected(page.body, decision or ""),
         supersedes=(),
         superseded_by=(),
         files=_files(root, path, page),
+        approvers=_people(page, APPROVERS),
     )
     return record, _links(page, status_raw, status_line), problems
 
@@ -217,9 +221,9 @@ def _date(page: Page, path: str) -> int | None:
     return next((moment for moment in moments if moment is not None), None)
 
 
-def _deciders(page: Page) -> tuple[str, ...]:
-    field = page.field(DECIDERS)
-    value = _value(page.body, DECIDERS)
+def _people(page: Page, labels: Sequence[str]) -> tuple[str, ...]:
+    field = page.field(labels)
+    value = _value(page.body, labels)
     names = strings(field.value) if field else value[0].split(",") if value else ()
     plain_names = (plain(name).strip() for name in names)
     return tuple(dict.fromkeys(name for name in plain_names if name and name[0] not in "[{"))

@@ -36,6 +36,11 @@ DECIDERS = tuple(
     "deciders|decision makers|decision maker|decided by|authors|author|owner|owners|決定者|意思決定者|決策者|"
     "entscheider|décideurs|decisores".split("|")
 )
+# Who wrote it down approved nothing.
+APPROVERS = tuple(
+    "deciders|decision makers|decision maker|decided by|approved by|approvers|approver|accepted by|決定者|意思決定者|"
+    "承認者|決策者|批准人|批准者|entscheider|genehmigt von|décideurs|approuvé par|decisores|aprobado por".split("|")
+)
 FILES = ("files", "affected files", "modified files", "paths", "code")
 
 # What says that other records stand before or behind this one.

@@ -37,7 +37,19 @@ def test_a_record_is_a_decision_with_all_its_text_once_and_with_who_decided(tmp_
     assert "Two more files" in item.fields["detail"]
     assert "Switch the journal" not in item.fields["detail"]
     assert item.told == ("status there: accepted", "decided there by Mona, Karl")
+    assert item.approved_by == "Mona, Karl"
     assert (item.key, item.at) == ("0007-wal.md", 1_770_076_800_000_000)
+
+
+def test_who_wrote_a_record_and_who_discussed_a_proposal_approved_nothing(tmp_path: Path) -> None:
+    folder = put(tmp_path / "adr", {
+        "0001-a.md": RECORD.replace("deciders:", "author:"),
+        "0002-b.md": RECORD.replace("accepted", "proposed"),
+        "0003-c.md": RECORD.replace("deciders:", "approved by:"),
+        "0004-d.md": RECORD.replace("deciders: Mona, Karl\n", ""),
+    })  # fmt: skip
+    found = {item.key: item.approved_by for item in told(records.read(str(folder))).items}
+    assert found == {"0001-a.md": "", "0002-b.md": "", "0003-c.md": "Mona, Karl", "0004-d.md": ""}
 
 
 def test_what_was_superseded_or_rejected_has_ended_and_what_is_no_record_is_said(tmp_path: Path) -> None:

@@ -3,6 +3,9 @@
 What the source itself no longer holds is not taken; what was rejected, retired or superseded here does not come back.
 An entry that belongs to a case is taken with the case. A text that is too long for one entry goes on in notes. Reading
 the same source again adds nothing, and a dry run says the same numbers as the run.
+
+What the source says somebody approved is approved here as well, by the person who runs the import and with the name of
+who did it there. For anybody else it is proposed like the rest: what a file says gives nobody a right.
 """
 
 from __future__ import annotations
@@ -21,8 +24,10 @@ from backstory.project.gateway import Outcome
 from backstory.project.imports import in_place
 from backstory.project.imports.pieces import fitted
 from backstory.project.opened import Project
+from backstory.project.operations import approve_all
 from backstory.project.paths import relative
 from backstory.records.codec import read_fields, shape_of
+from backstory.records.event import PERSON, By
 from backstory.records.hostile import one_line
 from backstory.records.registry import KINDS, kind_name
 from backstory.records.times import format_instant
@@ -39,17 +44,20 @@ Progress = Callable[[str, int, int], None]
 class TakenIn(msgspec.Struct, frozen=True):
     """What became of a source: items by kind that were `added`, and counts of the others.
 
-    `continued` are notes that hold the rest of long texts. `present` were taken in before, `same` say what an entry
-    says already, `in_place` are read where they are, `ended` no longer hold in the source, `refused` were rejected
-    here or break a rule, `dropped` were withdrawn here, `unreadable` could not be read or are nothing to take, `odd`
-    were read with a doubt, `naive` gave a time without a zone (read as UTC), `redacted` held a secret. `notes` say
-    which and why, with file and line, at most 5,000.
+    `approved` of the added were approved there, and so by the person who ran this; `waiting` were approved there, and
+    no person ran this. `continued` are notes that hold the rest of long texts. `present` were taken in before, `same`
+    say what an entry says already, `in_place` are read where they are, `ended` no longer hold in the source, `refused`
+    were rejected here or break a rule, `dropped` were withdrawn here, `unreadable` could not be read or are nothing to
+    take, `odd` were read with a doubt, `naive` gave a time without a zone (read as UTC), `redacted` held a secret.
+    `notes` say which and why, with file and line, at most 5,000.
     """
 
     file: str
     source: str
     read: int
     added: dict[str, int]
+    approved: int = 0
+    waiting: int = 0
     continued: int = 0
     present: int = 0
     same: int = 0
@@ -90,9 +98,15 @@ def source_of(path: str, name: str = "") -> tuple[str, str] | None:
 
 
 def take_in(
-    project: Project, path: str, source: str, *, dry_run: bool = False, progress: Progress | None = None
+    project: Project,
+    path: str,
+    source: str,
+    *,
+    by: By | None = None,
+    dry_run: bool = False,
+    progress: Progress | None = None,
 ) -> TakenIn:
-    """Read `path` as `source` and propose what is in it."""
+    """Read `path` as `source` and propose what is in it. `by` is who runs it."""
     work = _Work(project, source, path, dry_run)
     items = _read(work, READERS[source].read(path))
     # An issue comes before what belongs to it.
@@ -102,13 +116,23 @@ def take_in(
             progress("items", number, len(items))
         work.take(item)
     work.batch.flush()
+    _approve(work, by)
     counts = {name: work.counts[name] for name in _COUNTED}
     name, added = os.path.basename(path.rstrip(os.sep)), dict(sorted(work.added.items()))
     return TakenIn(name, source, len(items), added, dry_run=dry_run, notes=tuple(work.notes), **counts)
 
 
-_COUNTED = ("continued", "present", "same", "in_place", "ended", "refused", "dropped", "unreadable", "odd", "naive",
-            "redacted")  # fmt: skip
+_COUNTED = ("approved", "waiting", "continued", "present", "same", "in_place", "ended", "refused", "dropped",
+            "unreadable", "odd", "naive", "redacted")  # fmt: skip
+
+
+def _approve(work: _Work, by: By | None) -> None:
+    """Approve what was approved in the source, where a person runs this."""
+    person = by is not None and by.kind == PERSON
+    work.counts["approved" if person else "waiting"] = len(work.approved)
+    if by is None or not person or work.batch.dry_run:
+        return
+    approve_all(work.project, by, work.approved)
 
 
 def _read(work: _Work, read: Iterable[Item | Skipped | Warned]) -> list[Item]:
@@ -133,6 +157,7 @@ class _Work:
         self.seen: dict[str, str] = {}
         self.cases: dict[str, str] = {}
         self.added: Counter[str] = Counter()
+        self.approved: dict[str, str] = {}
         self.counts: Counter[str] = Counter()
         self.notes: list[str] = []
 
@@ -206,6 +231,9 @@ class _Work:
             self.counts["continued"] += 1
         else:
             self.added[kind] += 1
+            # What reads like an order is looked at by itself, whoever approved it.
+            if item.approved_by and not outcome.notes:
+                self.approved[outcome.id] = f"approved there by {item.approved_by} ({item.place})"
         return outcome.id
 
     def _fields(self, item: Item, kind: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ class Item(msgspec.Struct, frozen=True):
     where it stands (file and line or id). `case` is the source's id of the issue that it belongs to. `at` is when it
     was said, microseconds; `naive` that the source gave no zone, so that UTC was taken. `ended` says why the source
     itself no longer holds it, "" while it does. `file` is the whole path where it has a file to itself. `told` are
-    further lines of evidence, such as who approved it there.
+    further lines of evidence. `approved_by` names who approved it there, "" where the source does not say.
     """
 
     kind: str
@@ -27,3 +27,4 @@ class Item(msgspec.Struct, frozen=True):
     naive: bool = False
     file: str = ""
     told: tuple[str, ...] = ()
+    approved_by: str = ""

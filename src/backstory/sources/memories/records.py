@@ -58,7 +58,8 @@ def items(root: str, record: DecisionRecord) -> Iterator[Item | Warned]:
     told = [f"status there: {record.status}"] if record.status else []
     if record.deciders:
         told.append(f"decided there by {', '.join(record.deciders)}"[:500])
-    yield Item("decision", fields, record.path, record.path, "", record.date, ended, False, full, tuple(told))
+    approved = ", ".join(record.approvers)[:300] if record.status == "accepted" else ""
+    yield Item("decision", fields, record.path, record.path, "", record.date, ended, False, full, tuple(told), approved)
 
 
 def _page(full: str) -> Page | None:

@@ -1,4 +1,4 @@
-"""CSV and JSON with columns by our own names: kind, summary, detail, rationale, files, outcome, issue, at, id."""
+"""CSV and JSON with columns by our own names: kind, summary, detail, files, issue, at, id and more."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "table"
 _COLUMNS = ("summary", "detail", "rationale", "outcome", "failure_mode", "command", "path", "why_hot", "issue",
             "observation", "name", "location", "scope")  # fmt: skip
 _LISTS = ("files", "aliases", "libraries", "alternatives_rejected", "examples")
-_KNOWN = frozenset((*_COLUMNS, *_LISTS, "kind", "at", "date", "id"))
+_KNOWN = frozenset((*_COLUMNS, *_LISTS, "kind", "at", "date", "id", "approved_by"))
 _DELIMITERS = ",;\t|"
 
 
@@ -103,4 +103,6 @@ def _item(path: str, line: int, row: dict[str, Any]) -> Iterator[Item | Skipped 
         yield problem
     key = text_of(row.get("id")) or f"{row.get('kind', 'note')} {' '.join(fields['summary'].split()).casefold()}"
     place = f"{os.path.basename(path)}:{line}"
-    yield Item(text_of(row.get("kind")) or "note", fields, key, place, "", at, "", naive)
+    approved = " ".join(text_of(row.get("approved_by")).split())[:300]
+    told = (f"approved there by {approved}",) if approved else ()
+    yield Item(text_of(row.get("kind")) or "note", fields, key, place, "", at, "", naive, "", told, approved)

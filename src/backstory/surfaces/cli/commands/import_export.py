@@ -26,6 +26,8 @@ _WORDS = {
     "unreadable": "lines that are no event",
 }
 _TAKEN = {
+    "approved": "of them approved there, and so here by you",
+    "waiting": "of them approved there; they wait, since no person runs this",
     "continued": "notes added that hold the rest of long texts",
     "present": "here already",
     "same": "say what an entry says",
@@ -51,7 +53,8 @@ def command(run: Run, file: str, source: str, dry_run: bool) -> None:
     backlog, a folder of decision records, CLAUDE.md or AGENTS.md, a folder of notes, a table (CSV, JSON). Running it
     twice adds nothing.
 
-    Lost events of this project come back as they were; all else is proposed, with its place as evidence.
+    Lost events of this project come back as they were; all else is proposed, with its place as evidence. What the
+    source says somebody approved is approved by the person who runs this at a terminal.
     """
     from backstory.project.importing import load
     from backstory.project.imports.running import source_of, take_in
@@ -61,7 +64,7 @@ def command(run: Run, file: str, source: str, dry_run: bool) -> None:
     found = source_of(given, source)
     if found is not None:
         with Counter() as counter:
-            taken = take_in(project, found[1], found[0], dry_run=dry_run, progress=counter)
+            taken = take_in(project, found[1], found[0], by=by, dry_run=dry_run, progress=counter)
         run.answer(taken, lambda: _taken(taken))
         return
     with patience("importing"):

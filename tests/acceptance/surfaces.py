@@ -30,7 +30,7 @@ from backstory.surfaces.mcp.scope import Scope
 from backstory.surfaces.mcp.tools import TOOLS
 from backstory.surfaces.web.app import VIEWS
 from tests.acceptance import doors, hooks, web
-from tests.acceptance.world import World
+from tests.acceptance.world import Reply, World
 
 LIVE = ("active", "confirmed", "contested")
 # What an entry has to be like for a surface to show it; "" for surfaces that show figures only.
@@ -164,9 +164,31 @@ def _rows(path: Path) -> str:
         return json.dumps({"data": [dict(zip(names, row, strict=True)) for row in found.fetchall()]})
 
 
+class _Replies:
+    """The last reply of a tool: its two parts are surfaces of their own, and one call gives both."""
+
+    def __init__(self) -> None:
+        self.turn = 0
+        self._kept: tuple[Any, Reply] | None = None
+
+    def of(self, world: World, name: str, given: dict[str, Any]) -> Reply:
+        """What the tool says: kept if it was asked the same just before and not a byte of the log changed since."""
+        stamps = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in world.truth()]
+        key, kept = (id(world), name, given, stamps), self._kept
+        self._kept = None
+        if kept is not None and kept[0] == (*key, self.turn - 1):
+            return kept[1]
+        reply = world.mcp(name, **given)
+        self._kept = ((*key, self.turn), reply)
+        return reply
+
+
+_REPLIES = _Replies()
+
+
 def _tool(name: str, args: Callable[[About], dict[str, Any]], part: str) -> Callable[[World, About], str]:
     def ask(world: World, about: About) -> str:
-        reply = world.mcp(name, **args(about))
+        reply = _REPLIES.of(world, name, args(about))
         return reply.text if part == "text" else json.dumps(reply.data, ensure_ascii=False)
 
     return ask
@@ -295,6 +317,7 @@ def _noted(surface: Surface) -> Surface:
 
     def ask(world: World, about: About) -> str:
         doors.ASKED.add(doors.of_surface(surface.name))
+        _REPLIES.turn += 1
         return surface.ask(world, about)
 
     return surface._replace(ask=ask)

@@ -52,9 +52,14 @@ class _Reader(HTMLParser):
             self.lines[-1] += re.sub(r"\s+", " ", data)
 
 
+def visitor(root: str) -> Client:
+    """A person who looks at the page."""
+    return Client(root, By(kind=PERSON, name="Ada"))
+
+
 def sent(root: str, address: str) -> Answer:
     """What a person's browser is sent for `address`."""
-    return Client(root, By(kind=PERSON, name="Ada")).get(address)
+    return visitor(root).get(address)
 
 
 def read(root: str, address: str) -> str:

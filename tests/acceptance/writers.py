@@ -17,7 +17,8 @@ from backstory.records.registry import KINDS
 from backstory.records.times import format_instant
 from backstory.surfaces.cli.registry import COMMANDS, RECORD
 from backstory.surfaces.mcp.tools import TOOLS
-from tests.acceptance import doors
+from backstory.surfaces.web.actions import ACTIONS
+from tests.acceptance import doors, web
 from tests.acceptance.world import SESSION, World, start
 from tests.cli.terminal import Seat
 
@@ -186,6 +187,23 @@ def _edit_in_review(world: World, text: str) -> tuple[str, str]:
     return (RECORDED if "replaced" in screen else REFUSED), screen
 
 
+# What the page changes. `_edit_on_page` says a text there; `tests/web/test_deciding.py` tries those that judge, as
+# `JUDGES` does on the command line; the last two write no event.
+ON_PAGE = ("/review/{id}/{action}", "/review/undo", "/entry/{id}/{action}", "/conflict/{id}")
+ON_PAGE += ("/quiet/{path:path}", "/check/{job}")
+
+
+def _edit_on_page(world: World, text: str) -> tuple[str, str]:
+    """A person who rewrites what waits, on the page."""
+    waits = f"Something that waits on the page, number {len(world.entries())}"
+    world.capture("note", waits)
+    id_ = next(id_ for id_, view in world.entries().items() if view["summary"] == waits)
+    visitor = web.visitor(str(world.root))
+    answer = visitor.post(f"/review/{id_}/edit", {"text": text})
+    assert answer.status in (303, 409), answer
+    return (RECORDED, visitor.get("/entries").text) if answer.status == 303 else (REFUSED, answer.text)
+
+
 def _all() -> Iterator[Writer]:
     for name, command in COMMANDS.items():
         if command.section == RECORD and not command.reads and name not in (*FILES, *FROM_SESSIONS):
@@ -202,6 +220,7 @@ def _all() -> Iterator[Writer]:
     yield Writer("cli import of a lost line", _import_own)
     yield Writer("cli ci ingest", _ci_ingest)
     yield Writer("cli review, edited", _edit_in_review)
+    yield Writer("web review, edited", _edit_on_page)
     for kind in KINDS:
         yield Writer(f"mcp record {kind}", _mcp_record(kind))
     yield Writer("mcp revise", _mcp_revise)
@@ -229,5 +248,7 @@ def without_adapter() -> list[str]:
     known |= {*JUDGES, *SILENT, *MOVERS, *_OTHERS, *FILES, *FROM_SESSIONS}
     writing = {name for name, command in COMMANDS.items() if not command.reads}
     tools = {name for name, tool in TOOLS.items() if tool.writes}
-    missing = [*(writing ^ known), *(tools ^ {"record_project_memory", "revise_project_memory"})]
+    page = {action.path for action in ACTIONS}
+    tried = {"record_project_memory", "revise_project_memory"}
+    missing = [*(writing ^ known), *(page ^ set(ON_PAGE)), *(tools ^ tried)]
     return [f"no adapter for writer {name}" for name in sorted(missing)]

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from backstory.project.opened import now_micros
-from tests.project.memory import DAY, Memory
+from tests.project.memory import Memory
+from tests.web.conftest import memory  # noqa: F401 (a fixture)
 
 VIEWS = (
     "/", "/entries", "/entries?show=all", "/timeline", "/cases", "/files", "/themes", "/sessions", "/freshness",
@@ -111,15 +111,6 @@ def _started(root: Path) -> tuple[subprocess.Popen[bytes], int, str]:
         if select.select([ours], [], [], 0.5)[0]:
             said += os.read(ours, 4096).decode()
     return process, ours, said
-
-
-@pytest.fixture
-def memory(repo: Path) -> Memory:
-    """A memory that began two days ago, with something in it for every view."""
-    found = Memory(repo)
-    found.now = now_micros() - 2 * DAY
-    found.commit("Start the memory", src__pool_py="x = 1\n", src__wal_py="y = 2\n")
-    return found
 
 
 @pytest.fixture

@@ -1,27 +1,19 @@
 """Memories of other tools: proposed, with their place, once; what no longer holds there stays there."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from backstory.errors import BackstoryError
 from backstory.project import answers
-from backstory.project.imports.running import TakenIn, source_of, take_in
+from backstory.project.imports.running import source_of
 from backstory.project.opened import Project
 from backstory.project.operations import operate
-from backstory.project.refresh import open_project
 from backstory.records.event import PERSON, By
-from tests.project.sessions.conftest import made_project
+from tests.project.imports.taking import taken
 
 ME = By(PERSON, "Test Person")
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Project]:
-    with open_project(str(made_project(tmp_path / "proj"))) as project:
-        yield project
 
 
 def put(folder: Path, name: str, *records: object, text: str = "") -> Path:
@@ -30,12 +22,6 @@ def put(folder: Path, name: str, *records: object, text: str = "") -> Path:
     lines = [record if isinstance(record, str) else json.dumps(record) for record in records]
     path.write_text(text or "".join(f"{line}\n" for line in lines), encoding="utf-8")
     return path
-
-
-def taken(memory: Project, path: Path, name: str = "", *, dry_run: bool = False, by: By | None = None) -> TakenIn:
-    found = source_of(str(path), name)
-    assert found is not None
-    return take_in(memory, found[1], found[0], dry_run=dry_run, by=by)
 
 
 def waiting(memory: Project) -> dict[str, answers.View]:

@@ -1,34 +1,19 @@
 """What is too long for one entry goes on in notes: nothing is lost, no secret is cut in two, and only once."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from backstory.project import answers
 from backstory.project.imports.pieces import fitted
-from backstory.project.imports.running import TakenIn, source_of, take_in
 from backstory.project.opened import Project
-from backstory.project.refresh import open_project
 from backstory.project.validation import WITHHELD
 from backstory.records.event import DETAIL_LIMIT
-from tests.project.sessions.conftest import made_project
+from tests.project.imports.taking import taken
 
 PARAGRAPHS = [f"Paragraph {number} " + "lorem " * 60 for number in range(40)]
 LONG = "\n\n".join(PARAGRAPHS) + "\n\nThe tail says xylophone\n"
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Project]:
-    with open_project(str(made_project(tmp_path / "proj"))) as project:
-        yield project
-
-
-def taken(memory: Project, path: Path, **options: bool) -> TakenIn:
-    found = source_of(str(path))
-    assert found is not None
-    return take_in(memory, found[1], found[0], **options)
 
 
 def note(folder: Path, name: str, text: str) -> Path:

@@ -1,7 +1,6 @@
 """Sources as a person imports them: what is read in place, what is machine-wide, times, and the dry run's numbers."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -9,10 +8,9 @@ import pytest
 
 from backstory.errors import BackstoryError
 from backstory.project import answers
-from backstory.project.imports.running import TakenIn, source_of, take_in
+from backstory.project.imports.running import source_of, take_in
 from backstory.project.opened import Project
-from backstory.project.refresh import open_project
-from tests.project.sessions.conftest import made_project
+from tests.project.imports.taking import taken
 from tests.sources.memories.told import put
 
 TASK = "---\nid: task-1\ntitle: Keep the port\nstatus: Done\ncreated_date: '2026-01-02 03:04'\n---\nAcross starts.\n"
@@ -22,18 +20,6 @@ TREE = {
     "backlog/docs/doc-1 - Ports.md": "# Ports\n\nA list.\n",
     "backlog/decisions/decision-1 - WAL.md": ADR,
 }
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Project]:
-    with open_project(str(made_project(tmp_path / "proj"))) as project:
-        yield project
-
-
-def taken(memory: Project, path: Path, **options: bool) -> TakenIn:
-    found = source_of(str(path))
-    assert found is not None
-    return take_in(memory, found[1], found[0], **options)
 
 
 def summaries(memory: Project) -> set[str]:

@@ -118,8 +118,8 @@ def serve(browser: Any) -> Iterator[Callable[[Memory], Page]]:
     """Serve a memory; what was started is stopped."""
     started: list[Page] = []
 
-    def start(memory: Memory) -> Page:
-        started.append(Page(memory.root, browser))
+    def start(served: Memory) -> Page:
+        started.append(Page(served.root, browser))
         return started[-1]
 
     yield start

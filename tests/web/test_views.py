@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from backstory.project.history.refresh import refresh
 from backstory.project.sharing import sharing
 from backstory.surfaces.web.app import VIEWS
 from backstory.surfaces.web.asking import PER_PAGE
@@ -186,6 +187,24 @@ def test_the_files_that_bite_come_first(page: Client, filled: dict[str, str]) ->
     paths = [attrs["href"] for attrs in answer.html.all("a") if attrs.get("class") == "path"]
     assert paths == ["/file/src/pool.py", "/file/src/wal.py"]
     assert len(answer.html.all("rect")) == 2
+
+
+def test_a_file_that_nobody_cites_is_on_the_map_when_a_commit_to_it_was_backed_out(
+    page: Client, memory: Memory
+) -> None:
+    memory.commit("Try threads", src__threads_py="import threading\n")
+    memory.git("revert", "--no-edit", "HEAD")
+    memory.tick()
+    assert "src/threads.py" not in page.get("/files").text
+    with memory.open() as project:
+        refresh(project)
+    answer = page.get("/files").html
+    row = answer.shown.partition("Commits since")[2].split()
+    assert row[:7] == ["src/threads.py", "0", "0", "0", "0", "1", "0"]
+    (tile,) = [
+        attrs for attrs in answer.all("a") if attrs.get("href") == "/file/src/threads.py" and "aria-label" in attrs
+    ]
+    assert "1 backed out" in tile["aria-label"]
 
 
 def test_the_log_shows_links_and_what_is_wrong(page: Client, memory: Memory, filled: dict[str, str]) -> None:

@@ -25,7 +25,8 @@ def show(ask: Ask) -> Shown:
 
 def _level(item: FileHeat) -> int:
     """0 (calm) to 3: from what failed there, what marks it hot, and what lost its ground."""
-    return min(3, (item.failed > 0) + (item.failed > 2) + (item.hot > 0) + (2 * item.stale > item.entries))
+    bites = (item.failed > 0, item.failed > 2, item.hot > 0, item.backed_out > 2, 2 * item.stale > item.entries)
+    return min(3, sum(bites))
 
 
 def _said(item: FileHeat) -> str:
@@ -33,6 +34,7 @@ def _said(item: FileHeat) -> str:
         f"{item.entries} entries",
         f"{item.failed} failed trials",
         f"{item.stale} stale",
+        f"{item.backed_out} backed out",
         f"{item.commits} commits",
     ]
     return f"{item.path}: {', '.join(parts)}"

@@ -39,6 +39,7 @@ def heat(project: Project, *, limit: int = 200) -> tuple[int, list[FileHeat]]:
         f"{live.LOGGED} AND {live.STALE}",
         "e.source = 'git'",
     )
+    # An entry may cite several places of a file.
     counts = ", ".join(f"count(DISTINCT CASE WHEN {condition} THEN e.entry END)" for condition in conditions)
     query = (
         f"SELECT f.path, {counts} FROM live AS e JOIN entry_files AS f USING (entry)"
@@ -46,6 +47,9 @@ def heat(project: Project, *, limit: int = 200) -> tuple[int, list[FileHeat]]:
     )
     rows = project.db.execute(query, {"now": project.now}).fetchall()
     commits = dict(project.db.execute("SELECT path, count(DISTINCT sha) FROM commit_files GROUP BY path"))
-    found = [FileHeat(path, *counted, commits.get(path, 0)) for path, *counted in rows]
+    found = [
+        FileHeat(path, entries, failed, hot, stale, backed_out, commits.get(path, 0))
+        for path, entries, failed, hot, stale, backed_out in rows
+    ]
     found.sort(key=lambda item: (-item.heat, item.path))
     return len(found), found[:limit]

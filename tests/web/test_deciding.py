@@ -91,6 +91,33 @@ def test_a_decision_without_what_it_needs_is_refused(
     assert standing(memory, waiting[0]) == "proposed"
 
 
+def test_what_somebody_wrote_is_given_back_where_it_is_not_taken(
+    page: Client, memory: Memory, waiting: list[str]
+) -> None:
+    memory.act("reject", memory.add("decision", "Use a global lock"), PERSON, reason="it deadlocked")
+    memory.act("approve", waiting[1], PERSON)
+    hostile = "Use <b>one</b> lock \u202eelif yreve rof"
+    for address, fields, status in (
+        (f"/review/{waiting[0]}/edit", {"text": "Use a global lock"}, 409),
+        (f"/review/{waiting[1]}/reject", {"reason": "Use a global lock"}, 409),
+        (f"/review/{waiting[0]}/edit", {"text": "Use a global lock", "csrf": "of a page before"}, 403),
+        ("/quiet/src/pool.py", {"span": "never", "why": "Use a global lock"}, 400),
+    ):
+        refused = page.post(address, fields)
+        assert refused.status == status and "What you wrote Use a global lock" in refused.html.shown, address
+        assert "of a page before" not in refused.text
+    refused = page.post(f"/review/{waiting[1]}/reject", {"reason": hostile})
+    assert "What you wrote Use <b>one</b> lock" in refused.html.shown and "\u202e" not in refused.text
+    assert "What you wrote" not in page.post(f"/review/{waiting[1]}/reject", {"reason": " "}).text
+
+
+@pytest.mark.parametrize("address", ["/entry/ZZZZZZ", "/case/%2399999", "/session/nobody"])
+def test_a_thing_that_nobody_knows_is_no_page(page: Client, waiting: list[str], address: str) -> None:
+    answer = page.get(address)
+    assert answer.status == 404 and answer.html.all("main")
+    assert page.get(f"/entry/{waiting[0]}").status == 200
+
+
 def test_a_conflict_is_settled_with_one_side_or_both(page: Client, memory: Memory) -> None:
     one = memory.add("decision", "Retry on timeout", AGENT)
     other = memory.add("decision", "Do not retry on timeout", AGENT)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -48,6 +48,8 @@ VIEWS: tuple[View, ...] = (
 )
 _STATUS = {Exit.USAGE: 400, Exit.NO_PROJECT: 404, Exit.REFUSED: 409, Exit.DAMAGED: 500}
 _FORM = "application/x-www-form-urlencoded"
+# Fields in which somebody writes: what was not taken is given back.
+_TYPED = ("text", "reason", "why")
 
 
 def application(start: str, by: Any, place: str, token: str) -> Guard:
@@ -90,34 +92,37 @@ def _change(desk: Desk, action: Action, request: Request, body: bytes) -> Respon
     from hmac import compare_digest
 
     if not compare_digest(form.pop("csrf", "").encode(), desk.csrf.encode()):
-        raise HTTPException(
-            403, "The form does not carry the mark of this page. Load the page again, and send it anew."
-        )
+        said = "The form does not carry the mark of this page."
+        return _wrong(desk, request, None, said, "Load the page again, and send it anew.", 403, form)
 
     def do(project: Project) -> Response:
         with desk.lock:
             ask = Ask(project, desk, request.path_params, dict(request.query_params), form)
             return RedirectResponse(action.do(ask), status_code=303)
 
-    return _answer(desk, request, do)
+    return _answer(desk, request, do, form)
 
 
-def _answer(desk: Desk, request: Request, work: Callable[[Project], Response]) -> Response:
-    """What `work` gives for the project of now, or a page that says what is wrong."""
+def _answer(
+    desk: Desk, request: Request, work: Callable[[Project], Response], typed: Mapping[str, str] | None = None
+) -> Response:
+    """What `work` gives for the project of now, or a page that says what is wrong and gives back what was `typed`."""
+    # A view of one thing that nobody knows is no page.
+    statuses = {**_STATUS, Exit.USAGE: 404} if typed is None and request.path_params else _STATUS
     try:
         with open_project(desk.start) as project:
             try:
                 return work(project)
             except BackstoryError as error:
-                return _wrong(desk, request, project, error.message, error.hint, _STATUS.get(error.code, 400))
+                return _wrong(desk, request, project, error.message, error.hint, statuses.get(error.code, 400), typed)
     except BackstoryError as error:
-        return _wrong(desk, request, None, error.message, error.hint, _STATUS.get(error.code, 500))
+        return _wrong(desk, request, None, error.message, error.hint, _STATUS.get(error.code, 500), typed)
     except HTTPException:
         raise
     except Exception as error:  # noqa: BLE001 (a fault of ours is a page with the place of its traceback)
         kept = keep_traceback(error)
         said = f"This is a fault of backstory ({type(error).__name__}); the traceback is in {kept}."
-        return _wrong(desk, request, None, said, "Please report it with that file.", 500)
+        return _wrong(desk, request, None, said, "Please report it with that file.", 500, typed)
 
 
 def _page(desk: Desk, request: Request, project: Project, show: Callable[[Ask], Shown]) -> Response:
@@ -148,8 +153,17 @@ def _stamp(desk: Desk, project: Project) -> str:
     return f"{stamp(project)} {desk.jobs.state()}"
 
 
-def _wrong(desk: Desk, request: Request, project: Project | None, message: str, hint: str, status: int) -> Response:
-    data = {**_around(desk, request, project), "title": "Not done", "message": message, "hint": hint}
+def _wrong(
+    desk: Desk,
+    request: Request,
+    project: Project | None,
+    message: str,
+    hint: str,
+    status: int,
+    typed: Mapping[str, str] | None = None,
+) -> Response:
+    kept = [(name, text) for name, text in (typed or {}).items() if name in _TYPED and text.strip()]
+    data = {**_around(desk, request, project), "title": "Not done", "message": message, "hint": hint, "typed": kept}
     return HTMLResponse(render("wrong.html", data), status_code=status)
 
 

@@ -31,7 +31,7 @@ $(STAMP): pyproject.toml
 	fi; \
 	echo "Setting up .venv with $$("$$python" --version)" && \
 	{ "$(PY)" -c 'import pip' >/dev/null 2>&1 || "$$python" -m venv .venv; } && \
-	"$(PY)" -m pip install --quiet --disable-pip-version-check --editable '.[dev]' && \
+	"$(PY)" -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]' && \
 	touch "$@"
 
 demo: $(STAMP) ## show backstory at work in a throw-away project

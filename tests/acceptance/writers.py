@@ -190,7 +190,7 @@ def _edit_in_review(world: World, text: str) -> tuple[str, str]:
 # What the page changes. `_edit_on_page` says a text there; `tests/web/test_deciding.py` tries those that judge, as
 # `JUDGES` does on the command line; the last two write no event.
 ON_PAGE = ("/review/{id}/{action}", "/review/undo", "/entry/{id}/{action}", "/conflict/{id}")
-ON_PAGE += ("/quiet/{path:path}", "/check/{job}")
+ON_PAGE += ("/share/{id}", "/quiet/{path:path}", "/check/{job}")
 
 
 def _edit_on_page(world: World, text: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import pytest
 
 from backstory.project import answers
 from backstory.project.reviewing import order
+from backstory.project.sharing.answers import listed
 from tests.project.memory import AGENT, HOOK, OTHER_AGENT, PERSON, Memory
 from tests.web.client import Answer, Client
 
@@ -163,7 +164,7 @@ def test_a_page_that_an_agent_started_shows_all_and_changes_nothing(
     for address, fields in (
         (f"/review/{waiting[0]}/approve", {}), (f"/review/{waiting[0]}/reject", {"reason": "x"}), ("/review/undo", {}),
         (f"/entry/{filled['note']}/confirm", {}), (f"/conflict/{filled['new']}", {"over": filled["note"]}),
-        ("/quiet/src/pool.py", {"why": "x"}),
+        ("/quiet/src/pool.py", {"why": "x"}), (f"/share/{filled['trial']}", {"libraries": "pydantic"}),
     ):  # fmt: skip
         refused = page.post(address, fields)
         assert refused.status == 409 and "Run backstory web at a terminal" in refused.html.shown.replace("`", "")
@@ -191,3 +192,29 @@ def test_a_check_runs_beside_and_its_result_is_shown(
         time.sleep(0.1)
     assert words in text
     assert page.post("/check/other").status == 400
+
+
+def test_a_failed_trial_that_names_a_library_is_offered_and_shared_only_when_a_person_says_so(
+    page: Client, memory: Memory
+) -> None:
+    manifest = '[project]\nname = "x"\nversion = "1"\ndependencies = ["pydantic>=2.5"]\n'
+    memory.commit("Declare", **{"pyproject.toml": manifest})
+    trial = memory.add("trial", "Copy <i>models</i> of pydantic by hand", PERSON, outcome="failed", failure_mode="slow")
+    other = memory.add("trial", "Copy files by hand", PERSON, outcome="failed", failure_mode="slow")
+
+    def shared() -> list[str]:
+        with memory.open() as project:
+            return [found.id for found in listed(project.now)]
+
+    answer = page.get("/review").html
+    offered = [address for address, _ in answer.forms if address.startswith("/share/")]
+    assert offered == [f"/share/{trial}"] and "Copy <i>models</i> of pydantic" in answer.shown
+    assert shared() == []
+    assert page.post(f"/share/{trial}", {"libraries": " "}).status == 400
+    for nothing in ("@@", ">=2", "pypi:@>=2", "pydantic >=2"):
+        refused = page.post(f"/share/{other}", {"libraries": nothing})
+        assert refused.status == 400 and "names no library" in refused.html.shown, nothing
+    went_on(page.post(f"/share/{trial}", {"libraries": "pypi:pydantic@>=2"}), "/review")
+    assert shared() == [trial] and "/share/" not in page.get("/review").text
+    assert page.post(f"/share/{trial}", {"libraries": "pypi:pydantic"}).status == 400
+    assert "/share/" not in Client(str(memory.root), AGENT).get("/review").text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import msgspec
@@ -21,6 +22,8 @@ from backstory.sources.dependencies.contract import plain_name
 from backstory.sources.dependencies.reading import wanted
 
 MOST_OFFERS = 20
+# A range alone, or a lone sign, names nothing and would match no project.
+_NAME = re.compile(r"@?\w")
 
 
 class Offer(msgspec.Struct, frozen=True):
@@ -116,7 +119,7 @@ def _shareable(id_: str, standing: str, libraries: Sequence[str]) -> None:
             hint=f"See `backstory show {id_}`.",
             code=Exit.REFUSED,
         )
-    if not libraries or not all(wanted(text).name for text in libraries):
+    if not libraries or not all(_NAME.match(wanted(text).name) for text in libraries):
         raise BackstoryError(
             f"{id_} names no library, so it would match no project.",
             hint=f'Name one: `backstory share {id_} --library "pydantic@>=2"`.',

@@ -10,6 +10,7 @@ from backstory.project.operations import operate
 from backstory.project.refresh import compare_all, open_project
 from backstory.project.resolve import entry_id
 from backstory.project.reviewing import Review
+from backstory.project.sharing.sharing import share
 from backstory.project.snooze_writing import snooze
 from backstory.project.verifying import verify
 from backstory.surfaces.web.asking import Action, Ask, person_only
@@ -92,6 +93,13 @@ def settle(ask: Ask) -> str:
     return "/conflicts"
 
 
+def offer(ask: Ask) -> str:
+    """Share an entry with the projects of this machine that use a library that it names."""
+    person_only(ask)
+    share(ask.project, ask.desk.by, ask.path["id"], _field(ask, "libraries", "the library").split())
+    return "/review"
+
+
 def quiet(ask: Ask) -> str:
     """Keep warnings about a file quiet for a while, for this person."""
     person_only(ask)
@@ -126,6 +134,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("/review/{id}/{action}", decide),
     Action("/entry/{id}/{action}", change),
     Action("/conflict/{id}", settle),
+    Action("/share/{id}", offer),
     Action("/quiet/{path:path}", quiet),
     Action("/check/{job}", check),
 )

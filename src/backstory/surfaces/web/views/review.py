@@ -6,11 +6,17 @@ from backstory.errors import BackstoryError
 from backstory.project import answers, reviewing
 from backstory.project.browsing import uncompared
 from backstory.project.resolve import entry_id
+from backstory.project.sharing.sharing import offers
 from backstory.surfaces.web.asking import PER_PAGE, Ask, Shown
+
+_MOST_OFFERED = 5
 
 
 def show(ask: Ask) -> Shown:
-    """One candidate with its evidence, what resembles it and what it clashes with; behind it what else waits."""
+    """One candidate with its evidence, what resembles it and what it clashes with; behind it what else waits.
+
+    Below it failed trials that may be of use to other projects: nothing is shared by itself.
+    """
     project, desk = ask.project, ask.desk
     ids = reviewing.order(project)
     first = [id_ for id_ in ids if id_ not in desk.skipped]
@@ -31,6 +37,7 @@ def show(ask: Ask) -> Shown:
             "skipped": set(desk.skipped),
             "decided": sum(decision.outcome is not None for decision in desk.done),
             "last": last,
+            "offers": offers(project)[:_MOST_OFFERED],
         },
     )
 
